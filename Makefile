@@ -1,0 +1,33 @@
+# POSIX make and GNU Make. ARGS='…' is handed on to the command that a target runs;
+# PYTHON=… names the Python to make .venv from.
+.POSIX:
+.PHONY: help env test lint format demo bench clean
+
+help: ## this list (the default)
+	@echo "make TARGET [ARGS='...'] [PYTHON=...]"
+	@sed -n 's/^\([a-z-]*\):[a-z ]*## \(.*\)/  \1	\2/p' Makefile
+
+env: ## .venv with both packages and everything to run and test them (Python 3.12, else 3.11)
+	@PYTHON="$(PYTHON)" sh scripts/make_env.sh
+
+test: env ## every test; ARGS='tests/unit -k chunker' for some
+	.venv/bin/pytest $(ARGS)
+
+lint: env ## style, formatting and types (ruff, mypy --strict); changes nothing
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy src container/src
+
+format: env ## put the code into the one format, with what ruff can mend by itself
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+
+demo: env ## a scripted LLM speaks with the real voice: out/reply.wav, out/first-audio.png, a table
+	.venv/bin/kokoro-agents demo $(ARGS)
+
+bench: env ## every benchmark, one after the other; figures also in out/bench/*.json
+	@sh scripts/bench.sh $(ARGS)
+
+clean: ## remove all that make made here (.venv, out/, caches); prepared weights stay in the user's cache
+	rm -rf .venv out dist container/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src container/src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
