@@ -154,6 +154,33 @@ def find_prepared() -> Prepared | None:
     return prepared if complete and prepared.path == str(path) else None
 
 
+@dataclass(frozen=True)
+class WeightsStatus:
+    """What `kokoro-agents doctor` tells about the weights.
+
+    Attributes:
+        source: Where they come from; None if there are none.
+        problem: What is wrong with them and what to do; None if nothing is.
+        prepared: The prepared graph, if this machine has one.
+        folder: Where prepared graphs are kept.
+    """
+
+    source: str | None
+    problem: str | None
+    prepared: Prepared | None
+    folder: str
+
+
+def status() -> WeightsStatus:
+    """Finds the weights and checks their hash (reads 92 MB); prepares nothing."""
+    source, problem = None, None
+    try:
+        source, _ = read_int8_export()
+    except (WeightsNotFound, OSError) as error:
+        problem = str(error)
+    return WeightsStatus(source, problem, find_prepared(), str(cache_dir()))
+
+
 def discard_prepared() -> None:
     """Forgets the prepared graph, for one that turned out not to load."""
     path = _prepared_path()

@@ -165,5 +165,5 @@ def _bias_unless_normalised(graph: GraphEditor, node: Any) -> Array | None:
     """The bias, or None where only InstanceNormalization, which takes it out again, reads on."""
     if len(node.input) < 3:
         return None
-    readers = {reader.op_type for reader in graph.consumers[node.output[0]]}
+    readers = {reader.op_type for reader in graph.consumers.get(node.output[0], [])}
     return None if readers == {"InstanceNormalization"} else graph.constants[node.input[2]]
