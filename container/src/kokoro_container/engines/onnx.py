@@ -45,8 +45,8 @@ class OnnxEngine:
         options.inter_op_num_threads = 1
         # Every sentence has its own lengths: a memory plan per length would be kept for ever.
         options.enable_mem_pattern = False
-        # Threads that wait by spinning are 6 % faster on an idle machine, and a third slower as soon
-        # as anything else (the event loop, G2P, a client) wants a core (both measured).
+        # Threads that wait by spinning are 6 % faster on an idle machine, and a third slower as
+        # soon as anything else (the event loop, G2P, a client) wants a core (both measured).
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
         try:
