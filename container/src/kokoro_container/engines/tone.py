@@ -1,18 +1,22 @@
 """A deterministic engine for tests: every phoneme is a tone of its own pitch.
 
-What was said can be read back from the audio, so a test notices audio of the wrong text. It has the
-model's shape: silence before, behind and at punctuation, frames of 600 samples, and it can be made
-as slow as a model while it still stops at once when cancelled.
+What was said can be read back from the audio (`read_back`), so a test notices audio of the wrong
+text. It has the model's shape: silence before, behind and at punctuation, frames of 600 samples,
+sounds a little ahead of their frames. It can be made as slow as a model, and stops at once when it
+is cancelled. `spell` goes with it: a G2P that needs no data and no time.
 """
 
 from __future__ import annotations
 
+import re
 import threading
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kokoro_container.text.vocabulary import PUNCTUATION, SYMBOL_IDS
+from kokoro_container.text.phonemes import Phonemes, Piece, between, join_pieces
+from kokoro_container.text.vocabulary import SYMBOL_IDS, has_sound
 
 from .base import (
     FRAME_SAMPLES,
@@ -24,14 +28,58 @@ from .base import (
 )
 
 PHONEME_FRAMES = 3
-LEAD_FRAMES = 2  # about what Kokoro leaves before and behind an utterance
+# About what Kokoro leaves around an utterance, and how far its sounds are ahead of their frames.
+LEAD_FRAMES = 12
 TAIL_FRAMES = 14
+AHEAD_FRAMES = 3
 AMPLITUDE = 0.5
+_HZ_OF_FIRST, _HZ_BETWEEN = 200.0, 40.0  # the highest, 7 280 Hz, survives 16 kHz
+
+_WORD_OR_MARK = re.compile(r"(\w+)|([^\w\s])|(\s+)")
 
 
 def pitch_hz(phoneme: str) -> float:
-    """The pitch that stands for a phoneme; 15 Hz apart."""
-    return 300.0 + 15.0 * SYMBOL_IDS[phoneme]
+    """The pitch that stands for a phoneme."""
+    return _HZ_OF_FIRST + _HZ_BETWEEN * SYMBOL_IDS[phoneme]
+
+
+def read_back(samples: NDArray[np.float32], sample_rate: int = SAMPLE_RATE) -> str:
+    """The phonemes heard in the engine's audio at speed 1.0, pauses left out.
+
+    A phoneme that begins or ends between two of the stretches looked at is still heard once, and so
+    is a repeated one: `aa` reads as `a`.
+
+    Args:
+        samples: full scale 1.0.
+        sample_rate: at least 16 000 Hz, or the higher pitches are gone.
+    """
+    step = sample_rate * FRAME_SAMPLES // SAMPLE_RATE
+    symbols = {round(pitch_hz(symbol)): symbol for symbol in SYMBOL_IDS}
+    heard: list[str] = []
+    for start in range(0, len(samples) - step + 1, step):
+        stretch = samples[start : start + step]
+        if np.abs(stretch).mean() < AMPLITUDE / 4:
+            heard.append(" ")
+            continue
+        spectrum = np.abs(np.fft.rfft(stretch * np.hanning(step), 8 * step))
+        hz = int(np.argmax(spectrum)) * sample_rate / (8 * step)
+        nearest = min(symbols, key=lambda pitch: abs(pitch - hz))
+        heard.append(symbols[nearest])
+    runs = ["".join(run) for _, run in groupby(heard)]
+    return "".join(run[0] for run in runs if len(run) > 1 and run[0] != " ")
+
+
+def spell(text: str, language: str) -> Phonemes:
+    """A G2P for tests: every letter a to z is its own phoneme; marks are pauses."""
+    pieces: list[Piece] = []
+    for match in _WORD_OR_MARK.finditer(text):
+        word, mark, space = match.groups()
+        if word is None:
+            pieces.append(between(mark or space, match.start()))
+            continue
+        letters = "".join(c for c in word.lower().replace("g", "ɡ") if "a" <= c <= "z" or c == "ɡ")
+        pieces.append(Piece(letters, match.start(), match.end()))
+    return join_pieces(text, pieces)
 
 
 class ToneEngine:
@@ -43,8 +91,8 @@ class ToneEngine:
     """
 
     def __init__(self, *, call_s: float = 0.0, realtime_factor: float = 0.0) -> None:
-        self._call_s = call_s
-        self._realtime_factor = realtime_factor
+        self.call_s = call_s
+        self.realtime_factor = realtime_factor
 
     @property
     def name(self) -> str:
@@ -70,10 +118,11 @@ class ToneEngine:
             raise ValueError(f"style of shape {style.shape} or speed {speed} is not usable")
         each = max(1, round(PHONEME_FRAMES / speed))
         frames = np.array([LEAD_FRAMES, *([each] * len(phonemes)), TAIL_FRAMES], np.int64)
-        silent = [symbol in PUNCTUATION for symbol in phonemes]
         pitches = np.array([0.0, *map(pitch_hz, phonemes), 0.0])
-        loud = np.array([0.0, *(0.0 if s else AMPLITUDE for s in silent), 0.0])
+        loud = np.array([0.0, *(AMPLITUDE * has_sound(symbol) for symbol in phonemes), 0.0])
         lengths = frames * FRAME_SAMPLES
+        lengths[0] -= AHEAD_FRAMES * FRAME_SAMPLES
+        lengths[-1] += AHEAD_FRAMES * FRAME_SAMPLES
         phase = np.cumsum(np.repeat(pitches, lengths)) * (2 * np.pi / SAMPLE_RATE)
         samples = (np.sin(phase) * np.repeat(loud, lengths)).astype(np.float32)
         self._take_time(len(samples) / SAMPLE_RATE, cancel)
@@ -83,7 +132,7 @@ class ToneEngine:
         stopped = threading.Event()
         if cancel is not None:
             cancel.on_cancel(stopped.set)
-        stopped.wait(self._call_s + self._realtime_factor * audio_s)
+        stopped.wait(self.call_s + self.realtime_factor * audio_s)
         if cancel is not None:
             cancel.on_cancel(None)
             if cancel.cancelled:
