@@ -10,6 +10,7 @@ client that never reads costs a bounded amount of memory.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import deque
 from typing import Final
@@ -41,6 +42,9 @@ AUDIO_FRAME_BYTES: Final = 16_384
 HIGH_BYTES: Final = 1_000_000  # 20 s of 16-bit audio at the model's rate
 LOW_BYTES: Final = 250_000
 FULL_BYTES: Final = 8_000_000  # a call's audio at most (20 s, 48 kHz, 16 bit: 2 MB), and answers
+
+OPENING_CHUNKS: Final = 2
+"""So many chunks of a context begin with a short piece, for a listener with no audio ahead."""
 
 # WebSocket close codes (IANA registry): "service restart" and "try again later".
 CLOSE_RESTART: Final = 1012
@@ -94,7 +98,8 @@ class Connection:
             self._service.sessions.discard(self)
             self._quiet.set()
         if self._machine.closed:
-            await self._socket.close()
+            with contextlib.suppress(WebSocketDisconnect):  # the client need not wait for it
+                await self._socket.close()
 
     def draining(self, deadline_s: float) -> None:
         """Tells the client that the server closes soon."""
@@ -164,9 +169,10 @@ class Connection:
             request.text,
             request.options,
             from_sample=request.from_sample,
+            # The second chunk must be there before a first one that was a short clause has ended.
             # A chunk cut off after its beginning must come out the same on another connection,
             # where it is the first one: there it is its number that tells.
-            opening=request.chunk_id == 0 or (first and not request.from_sample),
+            opening=request.chunk_id < OPENING_CHUNKS or (first and not request.from_sample),
         )
         try:
             self._service.scheduler.add(stream, speech, request.chunk_id)
