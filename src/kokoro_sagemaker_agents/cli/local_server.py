@@ -1,0 +1,130 @@
+"""A server for the time of one command, when none was named."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Final
+
+from .failure import CommandFailed, UsageError
+from .progress import ProgressLine
+
+#: Preparing the weights takes up to a minute on a slow machine; this only ends a hopeless wait.
+_START_TIMEOUT_S: Final = 300.0
+#: A model call that is running can be let go within this; then the process is killed.
+_STOP_TIMEOUT_S: Final = 5.0
+#: How often the progress line shows the time going by.
+_TICK_S: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """Where it is: `url` (`ws://…`) for sessions, `http_url` for `/ping` and `/invocations`."""
+
+    url: str
+    http_url: str
+
+
+def require_container() -> None:
+    """Raise `CommandFailed` unless the container package is installed."""
+    if find_spec("kokoro_container") is None:
+        raise CommandFailed(
+            "the speech engine is not installed here; with Python 3.11 or 3.12 run"
+            " pip install -e '.[local]' -e ./container, or name a server with --url"
+        )
+
+
+def refuse_torch(engine: str) -> None:
+    """Raise `UsageError` for the engine that this version does not have."""
+    if engine == "torch":
+        raise UsageError("the torch engine is not in this version yet; use --engine onnx")
+
+
+@asynccontextmanager
+async def local_server(
+    engine: str, progress: ProgressLine, *, debug: bool = False
+) -> AsyncIterator[LocalServer]:
+    """A server in a child process, ready to speak; it ends with the block.
+
+    Args:
+        engine: as `--engine` has it.
+        progress: shows what starting it is at.
+        debug: let its log through.
+
+    Raises:
+        CommandFailed: it could not start; the message is its own.
+        UsageError: an engine that is not there.
+    """
+    refuse_torch(engine)
+    require_container()
+    command = [sys.executable, "-m", "kokoro_sagemaker_agents.cli.child_server", engine]
+    child = await asyncio.create_subprocess_exec(
+        *command,
+        *(["--debug"] if debug else []),
+        stdin=PIPE,
+        stdout=PIPE,
+        start_new_session=True,  # Ctrl-C is ours alone: the child ends when its input does
+    )
+    try:
+        server = await _ready(child, progress)
+        progress.clear()
+        yield server
+    finally:
+        await _stop(child)
+
+
+async def _ready(child: Process, progress: ProgressLine) -> LocalServer:
+    """Where it is, once it can speak."""
+    stage = "starting the speech server"
+    answer = asyncio.ensure_future(_read(child))
+    try:
+        async with asyncio.timeout(_START_TIMEOUT_S):
+            while True:
+                progress.show(stage)
+                await asyncio.wait([answer], timeout=_TICK_S)
+                if not answer.done():
+                    continue
+                told = answer.result()
+                if "url" in told:
+                    return LocalServer(told["url"], told["http_url"])
+                if "error" in told:
+                    raise CommandFailed(told["error"])
+                stage = told["stage"]
+                answer = asyncio.ensure_future(_read(child))
+    except TimeoutError:
+        raise CommandFailed(
+            f"the speech server was not ready after {_START_TIMEOUT_S:.0f} s (it was at: {stage});"
+            " run kokoro-agents doctor"
+        ) from None
+    finally:
+        answer.cancel()
+        progress.clear()
+
+
+async def _read(child: Process) -> dict[str, str]:
+    assert child.stdout is not None
+    line = await child.stdout.readline()
+    if not line:
+        code = await child.wait()
+        return {"error": f"the speech server ended with code {code}; run it again with --debug"}
+    told: dict[str, str] = json.loads(line)
+    return told
+
+
+async def _stop(child: Process) -> None:
+    assert child.stdin is not None
+    child.stdin.close()
+    try:
+        async with asyncio.timeout(_STOP_TIMEOUT_S):
+            await child.wait()
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):
+            child.kill()
+        await child.wait()

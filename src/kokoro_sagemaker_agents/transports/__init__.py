@@ -1,0 +1,1 @@
+"""Ways to reach a container: what a session needs of a connection (`base`), and its kinds."""
