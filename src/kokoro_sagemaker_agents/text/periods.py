@@ -381,7 +381,9 @@ class Periods:
         token = token_before(text, i)
         if "." in token or ADDRESS.search(token) or token == "www":
             return False
-        if self._rule(Dot(text, i, near, word, start, False)) is not None:
+        measure = text[:start].rstrip()[-1:].isdigit()  # "6 in.", but "come in."
+        everyday = word in self._language.everyday and not measure
+        if not everyday and self._rule(Dot(text, i, near, word, start, False)) is not None:
             return False
         letters = re.sub(r"['’\-]", "", word)
         if not letters.isalpha() and not is_caseless(letters[:1] or "."):

@@ -122,3 +122,18 @@ def test_eager_waits_where_it_is_not_sure(text: str) -> None:
 
 def test_without_eager_nothing_depends_on_where_a_token_ends() -> None:
     assert SentenceChunker().feed("Let me check.") == []
+
+
+@pytest.mark.parametrize(
+    "text", ["It won't take long.", "Do come in.", "She is ill.", "I like it a lot."]
+)
+def test_an_everyday_word_that_is_also_an_abbreviation_ends_a_stalled_sentence(text: str) -> None:
+    chunker = SentenceChunker(first_chunk="sentence")
+    assert chunker.feed(text) == []
+    assert [chunk.spoken for chunk in chunker.poll(1.0)] == [text]
+
+
+def test_a_measure_does_not_end_a_stalled_sentence() -> None:
+    chunker = SentenceChunker(first_chunk="sentence")
+    chunker.feed("The wall is 3 in.")
+    assert chunker.poll(1.0) == []

@@ -45,6 +45,8 @@ class Language:
             24 characters of English, well above the 10-20 below which Kokoro sounds weak.
         starters: Words that start sentences, lower case.
         titles, numeric, names, closing, never, times: Abbreviations, see the module.
+        everyday: Abbreviations that are common words too, lower case: with nothing behind them
+            they are taken for the word ("It won't take long.").
         proper: Abbreviated months and weekdays, as written: they count only with their capital,
             unlike the words they look like ("sat", "mar").
         labels: Words that make a sentence-initial number or letter a label ("Step 1. Setup").
@@ -68,6 +70,7 @@ class Language:
     closing: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     times: frozenset[str] = frozenset()
+    everyday: frozenset[str] = frozenset()
     proper: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
     lettered: frozenset[str] = frozenset()

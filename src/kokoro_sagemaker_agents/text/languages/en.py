@@ -55,6 +55,7 @@ LANGUAGE = Language(
     ),
     closing=shared.CLOSING | words("ne nw se sw n.e n.w s.e s.w r.n d.v.m d.d ed.d psy.d b.s m.s"),
     never=shared.NEVER | words("eg ie a.k.a w.r.t v p.s p.p.s n.b"),
+    everyday=words("in long lot item ill mass pop ore sat sun"),
     times=words("a.m p.m b.c b.c.e a.d c.e"),
     proper=words(
         "Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues Wed Thu Thur Thurs Fri Sat "

@@ -1,0 +1,1 @@
+"""Agent frameworks; each module needs the extra of its name."""
