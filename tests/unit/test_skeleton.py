@@ -139,7 +139,7 @@ def test_where_there_is_none_the_message_says_what_to_install(
 
 CONSTRAINT_LINES = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
 DISTRIBUTIONS = (
-    ("kokoro-sagemaker-agents", frozenset({"local", "dev"})),
+    ("kokoro-sagemaker-agents", frozenset({"local", "pipecat", "dev"})),
     ("kokoro-sagemaker-container", frozenset({"onnx"})),
 )
 
