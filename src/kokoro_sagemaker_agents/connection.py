@@ -43,6 +43,8 @@ SEND_TIMEOUT_S: Final = 10.0
 # Saying goodbye is a courtesy; the transport's own close is bounded by itself.
 CLOSE_TIMEOUT_S: Final = 1.0
 _WARNINGS_KEPT: Final = 32
+# A timer that fires so much too late says that the event loop was blocked, not the server.
+_LATE: Final = 1.1
 # The ping behind the session's options: its pong says that they were read and not refused.
 _OPENING_PING: Final = 0
 
@@ -259,10 +261,13 @@ class Connection:
             self._received.clear()
             self._protocol.ping()
             self._flush()
+            asked_s = clock()
             try:
                 async with asyncio.timeout(self._keepalive_s):
                     await self._received.wait()
             except TimeoutError as error:
+                if clock() - asked_s > self._keepalive_s * _LATE:
+                    continue  # this loop was held up: the answer may lie in the socket, ask again
                 raise DeadlineExceeded(
                     f"the server gave no sign of life for {2 * self._keepalive_s:g} s (twice"
                     " keepalive_s); open a new session"

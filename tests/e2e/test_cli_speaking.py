@@ -13,8 +13,7 @@ from .conftest import COMMAND, Cli
 
 
 def read(path: Path) -> wave.Wave_read:
-    with path.open("rb") as file:
-        return wave.Wave_read(io.BytesIO(file.read()))
+    return wave.Wave_read(io.BytesIO(path.read_bytes()))
 
 
 def test_say_writes_a_24_khz_mono_16_bit_wav(cli: Cli, tone_server: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 
 import numpy as np
 
@@ -251,6 +252,18 @@ async def test_close_ends_the_session_and_drops_what_is_queued(serving, connect)
         await asyncio.wait_for(server.service.scheduler.wait_idle(), 10)
 
     assert client.socket.close_code == 1000
+
+
+async def test_a_goodbye_with_the_socket_already_gone_is_no_error(serving, connect, caplog) -> None:
+    async with serving(ToneEngine(call_s=0.02)) as server:
+        for _ in range(20):
+            async with connect(server.url) as client:
+                await client.speak("a", "A sentence that nobody hears to its end.")
+                await client.send("close")
+                client.socket.transport.abort()
+        async with connect(server.url) as other:
+            await other.says()
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 async def test_a_resumed_chunk_continues_the_same_audio(server, connect) -> None:

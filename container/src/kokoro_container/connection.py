@@ -15,7 +15,7 @@ import logging
 from collections import deque
 from typing import Final
 
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from kokoro_sagemaker_agents.errors import OverloadedError
 from kokoro_sagemaker_agents.protocol import (
@@ -97,8 +97,9 @@ class Connection:
         finally:
             self._service.sessions.discard(self)
             self._quiet.set()
-        if self._machine.closed:
-            with contextlib.suppress(WebSocketDisconnect):  # the client need not wait for it
+        # A client that said goodbye need not wait for ours.
+        if self._machine.closed and self._socket.application_state is WebSocketState.CONNECTED:
+            with contextlib.suppress(WebSocketDisconnect):
                 await self._socket.close()
 
     def draining(self, deadline_s: float) -> None:

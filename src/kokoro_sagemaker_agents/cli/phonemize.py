@@ -10,15 +10,15 @@ from .failure import OK, UsageError
 from .local_server import require_container
 
 _ABOUT = """\
-Show how texts are spoken: the words that have a sound, and the model's phonemes for them. What is
-left out because it has no pronunciation is named.
+Show how texts are spoken: the text with its numbers, prices and signs as words, and the model's
+phonemes for it. What is left out because it has no pronunciation is named.
 """
 _EXAMPLES = """\
 examples:
   kokoro-agents phonemize "Dr. Lee paid $4.50."
   kokoro-agents phonemize --language fr "Ça va ?" "Merci."
   kokoro-agents phonemize --json "Hello." "Bye."      one JSON object per text:
-    {"text": "Hello.", "spoken": "Hello", "phonemes": "həlˈO."}
+    {"text": "Hello.", "spoken": "Hello.", "phonemes": "həlˈO."}
 """
 
 
@@ -41,7 +41,7 @@ def register(commands: Commands) -> argparse.ArgumentParser:
 def run(args: argparse.Namespace) -> int:
     """Print the phonemes of each text."""
     require_container()
-    from kokoro_container.text import LANGUAGES, Phonemizer
+    from kokoro_container.text import LANGUAGES, Phonemizer, spoken_text
 
     if args.language not in LANGUAGES:
         raise UsageError(
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     phonemize = Phonemizer()
     for text in args.text:
         said = phonemize(text, args.language)
-        spoken = " ".join(word.text for word in said.words)
+        spoken = spoken_text(text, args.language)
         if args.json:
             shown: dict[str, object] = {"text": text, "spoken": spoken, "phonemes": said.phonemes}
             if said.warnings:

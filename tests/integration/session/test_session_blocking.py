@@ -169,6 +169,7 @@ def test_errors_are_raised_where_they_belong(threaded: Threaded) -> None:
             list(session.speak(broken()))
         with pytest.raises(LocalProtocolError):
             session.open()
+        threaded.until(lambda: not threaded.fake.protocols[-1].contexts)
         threaded.do(lambda: threaded.fake.allow(1))
         speech = session.speak(LONG)
         next(speech)

@@ -228,7 +228,7 @@ async def test_what_was_heard_is_complete_when_all_was_played(fake: Any) -> None
 async def test_unreported_audio_counts_as_played_in_real_time(fake: Any) -> None:
     loop = asyncio.get_running_loop()
     async with SpeechSession.connect(fake.url) as session:
-        speech = session.speak("One two three four five six seven eight nine ten eleven.")
+        speech = session.speak(f"One two, {'and so on, ' * 30}until eleven.")
         began_s = loop.time()
         await collect(speech)
         await asyncio.sleep(began_s + 0.2 - loop.time())  # (time passing is the subject here)

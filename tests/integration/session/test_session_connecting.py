@@ -251,7 +251,7 @@ async def test_a_server_that_vanishes_mid_audio_ends_every_utterance(fake: Any) 
         for reader in readers:
             with pytest.raises(ConnectionLost, match="open a new session"):
                 await reader
-        assert loop.time() - at_s < 1
+        assert loop.time() - at_s < 5  # and not the 40 of the keepalive
         with pytest.raises(ConnectionLost):
             session.speak("More.")
 
@@ -287,7 +287,7 @@ async def test_a_server_that_goes_silent_is_noticed(fake: Any) -> None:
 
 async def test_a_server_that_lives_but_never_speaks_is_noticed(fake: Any) -> None:
     fake.allow(0)
-    async with SpeechSession.connect(fake.url, keepalive_s=0.05, answer_timeout_s=0.3) as session:
+    async with SpeechSession.connect(fake.url, keepalive_s=0.1, answer_timeout_s=0.5) as session:
         with pytest.raises(DeadlineExceeded, match="answer_timeout_s"):
             await collect(session.speak("Hello."))
         fake.allow(float("inf"))
@@ -295,10 +295,10 @@ async def test_a_server_that_lives_but_never_speaks_is_noticed(fake: Any) -> Non
 
 
 async def test_waiting_for_text_has_no_deadline(fake: Any) -> None:
-    async with SpeechSession.connect(fake.url, keepalive_s=0.05, answer_timeout_s=0.1) as session:
+    async with SpeechSession.connect(fake.url, keepalive_s=0.1, answer_timeout_s=0.2) as session:
         utterance = session.utterance()
         reader = asyncio.create_task(collect(utterance))
-        await asyncio.sleep(0.3)  # (time passing is the subject here)
+        await asyncio.sleep(0.5)  # (time passing is the subject here)
         await utterance.push("At last.")
         await utterance.end()
         assert isinstance((await reader)[-1], UtteranceDone)

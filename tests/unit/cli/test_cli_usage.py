@@ -113,4 +113,12 @@ def test_phonemize_prints_one_json_object_per_text(
     first, second = map(json.loads, done.stdout.splitlines())
     assert first["text"] == text
     assert first["phonemes"] == phonemes
-    assert second["spoken"] == "Bye"
+    assert second["spoken"] == "Bye."
+
+
+def test_phonemize_shows_a_price_as_it_is_said(cli: Cli) -> None:
+    done = cli("phonemize", "It costs $4.50.")
+
+    shown = done.stdout.decode()
+    assert "spoken    It costs four dollars and fifty cents." in shown
+    assert "phonemes  " in shown
