@@ -14,7 +14,7 @@ SENTENCES = [
     ("en-us", "“Quoted,” she said—well…", "“kwˈOTᵻd,” ʃi sˈɛd—wˈɛl…"),
     ("en-gb", "Schedule the bath tomato.", "ʃˈɛdjuːl ðə bˈɑːθ təmˈɑːtQ."),
     ("es", "Hola, ¿cómo estás? El niño come (pan).", "ˈola, kˈomo estˈas? el nˈiɲo kˈome (pˈan)."),
-    ("es", "Pesa 3,5 kilos.", "pˈesa tɾˈes koma θˈinko kˈilos."),
+    ("es", "Pesa 3,5 kilos.", "pˈesa tɾˈes kˈoma θˈinko kˈilos."),
     ("fr", "J'aime le football et l'été.", "ʒˈɛm lə fˈʊtbɔːl e letˈe."),
     ("fr", "Il y a 12 enfants aujourd'hui.", "il i a dˈuz ɑ̃fˈɑ̃z oʒuʁdyˈi."),
     ("hi", "नमस्ते, आप कैसे हैं? मेरा नाम राम है।", "nəmˈʌsteː, ˌaːp kˈɛːseː hɛ̃? mˌeːɾaː nˈaːm ɾˈaːm hɛː."),
@@ -74,7 +74,7 @@ def test_a_sentence_is_heard_as_it_should(
             "私は東京に25年住んでいます。",
             ["私", "は", "東京", "に", "25", "年", "住んで", "います"],
         ),
-        ("ja", "123,456円は3.5%", ["123,456", "円", "は", "3.5", "%"]),
+        ("ja", "123,456円は3.5%", ["123,456", "円", "は", "3.5%"]),
     ],
 )
 def test_words_are_those_of_the_text(
@@ -90,7 +90,7 @@ def test_each_word_has_its_own_sound(phonemizer: Phonemizer) -> None:
     sounds = {w.text: result.phonemes[w.phoneme_start : w.phoneme_end] for w in result.words}
     assert sounds == {
         "Tengo": "tˈɛŋɡo",
-        "1234": "mˈil ðosθjˈentos tɾˌAntaikwˈatɾo",
+        "1234": "mˈil ðosθjˈɛntos tɾˈAnta i kwˈatɾo",
         "euros": "ˈeʊɾos,",  # the pause is the word's
         "el": "el",
         "25": "βˌAntiθˈinko",

@@ -5,6 +5,7 @@ language load when that language is first spoken, or on ``warm_up``.
 """
 
 from .g2p import LANGUAGES, Phonemizer
+from .normalise import spoken_text
 from .phonemes import Phonemes, SpokenWord
 from .spans import MappedText
 from .vocabulary import SYMBOL_IDS, to_ids
@@ -16,5 +17,6 @@ __all__ = [
     "Phonemes",
     "Phonemizer",
     "SpokenWord",
+    "spoken_text",
     "to_ids",
 ]

@@ -5,7 +5,7 @@ word map points into the text as it was sent.
 
 1. ``clean``: what is not text goes, white space and punctuation become uniform.
 2. ``take_pronunciations``: ``[word](/ipa/)``.
-3. the normaliser, if there is one: numbers, money, dates written out as words.
+3. the normaliser: numbers, money, dates, addresses written out as words.
 4. ``guard``: no token is too much for the libraries that follow.
 5. the language's engine, a slice of the text at a time.
 6. ``join_pieces``: symbols the model knows, one string, one word map.
@@ -22,6 +22,7 @@ from typing import Protocol
 
 from .cleaning import clean, guard
 from .inline import apply_pronunciations, take_pronunciations
+from .normalise import normalise
 from .phonemes import Phonemes, Piece, between, join_pieces
 from .spans import MappedText
 
@@ -100,11 +101,11 @@ class Phonemizer:
     language's first use loads it, which takes up to 6 s for English.
 
     Args:
-        normaliser: the step that writes numbers and the like as words. Without one they are read
+        normaliser: the step that writes numbers and the like as words. With None they are read
             as the language's library reads them.
     """
 
-    def __init__(self, *, normaliser: Normaliser | None = None) -> None:
+    def __init__(self, *, normaliser: Normaliser | None = normalise) -> None:
         self._normaliser = normaliser
         self._engines: dict[str, Engine] = {}
         self._locks = {language: threading.Lock() for language in LANGUAGES}
@@ -139,6 +140,8 @@ class Phonemizer:
             _check(language)
             with self._locks[language]:
                 self._engine(language).speak(_FIRST_WORDS.get(language, "hello"))
+            if self._normaliser is not None:
+                self._normaliser(MappedText.of("1"), language)
 
     def _engine(self, language: str) -> Engine:
         """The language's engine; the caller holds the language's lock."""

@@ -12,7 +12,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ..spans import MappedText
+from kokoro_container.text.cleaning import clean
+from kokoro_container.text.inline import take_pronunciations
+from kokoro_container.text.spans import MappedText
+
 from . import (
     abbreviations,
     dates,
@@ -63,8 +66,9 @@ def _rules(language: str) -> tuple[Rule, ...]:
         *dates.rules(words),
         *times.rules(words),
         *phones.rules(words),
-        *money.rules(words),
+        *symbols.prefixes(words),
         *measures.rules(words),
+        *money.rules(words),
         *abbreviations.rules(words),
         *words.last,
         *roman.rules(words),
@@ -83,8 +87,5 @@ def spoken_text(text: str, language: str) -> str:
     Raises:
         ValueError: an unknown language.
     """
-    from ..cleaning import clean
-    from ..inline import take_pronunciations
-
     read, _ = take_pronunciations(clean(MappedText.of(text)))
     return normalise(read, language).text

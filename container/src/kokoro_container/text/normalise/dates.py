@@ -56,7 +56,7 @@ class _Dates:
             return None
         words = self._words(day, month, _year(found.get("year")))
         if found.get("clock") and self._clock is not None:
-            time = self._clock.say(int(found["hour"]), int(found["minute"]), False)
+            time = self._clock.say(int(found["hour"]), int(found["minute"]))
             words = f"{words},{self._space}{time}"
         return {"date": words} if "date" in found else words
 

@@ -11,7 +11,7 @@ from .rules import Rule, Saying, drop
 # Tags of SSML and HTML that would be read out. Others ("List<String>") are left.
 _INLINE_TAGS = (
     "a|abbr|audio|b|big|cite|code|del|em|emphasis|font|i|ins|kbd|lang|mark|phoneme|prosody|q|s|"
-    "say-as|small|span|strong|strike|sub|sup|tt|u|var|voice|w|amazon:[a-z-]{1,30}|mstts:[a-z-]{1,30}"
+    "say-as|small|span|spell|strong|strike|sub|sup|tt|u|var|voice|w|amazon:[a-z-]{1,30}|mstts:[a-z-]{1,30}"
 )
 _BLOCK_TAGS = (
     "blockquote|body|br|break|dd|div|dl|dt|h[1-6]|head|hr|html|img|li|ol|p|pre|script|section|"
@@ -45,11 +45,22 @@ def rules() -> Iterable[Rule]:
             lambda _: " ",
             frozenset("["),
         ),
+        # a reference behind a sentence: "so it was.[1][2]"
+        Rule(
+            re.compile(r"(?<=[.,;!?”\"\])])\[\d{1,3}(?:[-–,] ?\d{1,3}){0,5}+\]"),
+            drop,
+            frozenset("["),
+        ),
         Rule(re.compile(_ENTITY, re.IGNORECASE), _unescaped, frozenset("&")),
         Rule(re.compile(r"(?<!\S)(?:[:;=]-?[()DPp|/]|\^_\^)(?![\w/])"), drop, frozenset(":;=^")),
         Rule(re.compile(r"```[a-z]{0,12}(?!\S)|`+"), drop, frozenset("`")),
         Rule(re.compile(r"(?<![\d) ])\*+|(?<!\d)(?<!\d )\*+(?=\S)|\*{2,}(?! ?\d)"), drop, _STAR),
         Rule(re.compile(r"(?<!\w)_{1,3}(?=\w)|(?<=[^\W_])_{1,3}(?!\w)|~~"), drop, frozenset("_~")),
         Rule(re.compile(r"^(?:> ?)+(?=\D)|(?<![^\s])#{1,6} (?=[A-Z\d])"), drop, frozenset(">#")),
+        Rule(
+            re.compile(r"(?<=[\w,.!?\"')]) -{2,3} (?=[\w\"'(])|(?<=\w)-{2,3}(?=[^\W\d_])"),
+            lambda _: "—",
+            frozenset("-"),
+        ),
         Rule(re.compile(r"(?<!\S)(?:\[[ xX]?\]|[-=_*]{2,}|\|)(?!\S)"), drop, frozenset("[-=_*|")),
     )

@@ -11,6 +11,9 @@ from .tables import Noun, Table
 
 _BEFORE = r"(?<!\w)(?<!\w[.,:/’'+-])(?<![-−$€£¥₹])"
 _AFTER = r"(?![\w°/²³])(?!-\d)"
+# The point of "5 ft. tall" ends no sentence.
+_POINT = r"(?<=[a-z])\.(?= [a-z]| \d{1,3} ?(?:in|oz)\b)"
+_DEGREES = ("℃", "°C", "℉", "°F")
 
 
 def rules(table: Table) -> Iterable[Rule]:
@@ -20,6 +23,10 @@ def rules(table: Table) -> Iterable[Rule]:
         found.append(_Measures(table, table.units, gap="[ -]?").rule())
     if table.attached_units:
         found.append(_Measures(table, table.attached_units, gap="").rule())
+    degrees = {sign: table.units[sign].many for sign in _DEGREES if sign in table.units}
+    if degrees:  # alone they would have no sound
+        pattern = re.compile(rf"(?<![\w°])(?:{one_of(degrees)})(?!\w)")
+        found.append(Rule(pattern, lambda match: degrees[match.group()], frozenset("°℃℉")))
     return found
 
 
@@ -32,10 +39,11 @@ class _Measures:
     def rule(self) -> Rule:
         table, number = self._table, self._table.numbers.pattern
         rates = rf"(?P<rate>{one_of(table.rates)})?" if table.rates else ""
-        to = rf"(?: ?[-–—] ?(?P<last>[-−]?{number}))?" if table.until else ""
+        units = one_of(self._units)
+        to = rf"(?:(?P<same>{units})? ?[-–—] ?(?P<last>[-−]?{number}))?" if table.until else ""
         pattern = (
             rf"{_BEFORE}(?P<head>(?P<minus>[-−])?(?P<number>{number}){to})"
-            rf"(?P<gap>{self._gap})(?P<unit>(?P<name>{one_of(self._units)}){rates}){_AFTER}"
+            rf"(?P<gap>{self._gap})(?P<unit>(?P<name>{units}){rates}){_AFTER}(?P<point>{_POINT})?"
         )
         flags = re.ASCII if table.unspaced else re.NOFLAG
         return Rule(re.compile(pattern, flags), self._say, DIGIT)
@@ -43,10 +51,10 @@ class _Measures:
     def _say(self, match: re.Match[str]) -> Saying:
         table, found = self._table, match.groupdict()
         amount = table.numbers.parse(found["number"])
-        if amount is None:
+        if amount is None or found.get("same") not in (None, found["name"]):
             return None
         noun = self._units[found["name"]]
-        degrees = "°" in found["name"] or found["name"] in "℃℉"
+        degrees = found["name"] in _DEGREES or found["name"] == "°"
         words = self._signed(found["minus"] or "", amount, noun, degrees)
         last = found.get("last")
         if last:
@@ -58,8 +66,8 @@ class _Measures:
         rate = found.get("rate")
         one = amount.is_one or found["gap"] == "-" or self._describes(match)
         unit = (noun.one if one else noun.many) + (table.rates[rate] if rate else "")
-        if found["gap"] == " ":
-            return {"head": words, "unit": unit}
+        if found["gap"] == " " and found["name"][0].isalnum():
+            return {"head": words, "unit": unit} | ({"point": ""} if found["point"] else {})
         return f"{words}{table.space}{unit}"
 
     def _describes(self, match: re.Match[str]) -> bool:

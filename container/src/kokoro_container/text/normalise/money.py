@@ -10,7 +10,8 @@ from .rules import Rule, Saying, one_of
 from .tables import Currency, Table
 
 _SIGNS = "$€£¥₹₩₽₺₫₪฿₱"
-_BEFORE = rf"(?<![\w{_SIGNS}])(?<!\d[.,:/-])"
+_BEFORE = rf"(?<![\w{_SIGNS}])"
+_NO_NUMBER_BEFORE = r"(?<!\d[.,:/-])"
 _AFTER = rf"(?![\w{_SIGNS}])(?![.,:/]\d)"
 
 
@@ -21,9 +22,16 @@ def rules(table: Table) -> Iterable[Rule]:
     money = _Money(table)
     flags = re.ASCII if table.unspaced else re.NOFLAG
     needs = frozenset(sign[0] for sign in table.currencies)
+    signs = "".join(sign for sign in table.currencies if sign in _SIGNS)
     return [
-        Rule(re.compile(pattern, flags), money.say, needs)
-        for pattern in (money.sign_first(), money.sign_last())
+        Rule(re.compile(money.sign_first(), flags), money.say, needs),
+        Rule(re.compile(money.sign_last(), flags), money.say, needs),
+        # alone it would have no sound
+        Rule(
+            re.compile(rf"(?<!\S)[{signs}](?!\S)"),
+            lambda match: table.currencies[match.group()].unit.one,
+            frozenset(signs),
+        ),
     ]
 
 
@@ -41,7 +49,11 @@ class _Money:
 
     def sign_first(self) -> str:
         """The pattern of "$5", "US$ 5.50", "USD 5", "-$5", "$5M", "$5-10", "$5 - $10"."""
-        to = rf"(?:(?:[-–—](?:{self._sign})?| [-–—] (?:{self._sign}))(?P<last>{self._number}))?"
+        scale = rf"(?P<scale1>{one_of(self._table.scales)})?" if self._table.scales else ""
+        to = (
+            rf"(?:{scale}(?:[-–—](?P<sign1>{self._sign})?| [-–—] (?P<sign2>{self._sign}))"
+            rf"(?P<last>{self._number}))?"
+        )
         return (
             rf"{_BEFORE}(?P<head>{self._minus}(?P<sign>{self._sign}) ?"
             rf"(?P<number>{self._number}){to if self._table.until else ''})"
@@ -52,7 +64,7 @@ class _Money:
         """The pattern of "5 €", "5,50€", "5 USD", "5-10 €"."""
         to = rf"(?: ?[-–—] ?(?P<last>{self._number}))?"
         return (
-            rf"{_BEFORE}(?P<head>{self._minus}(?P<number>{self._number})"
+            rf"{_BEFORE}{_NO_NUMBER_BEFORE}(?P<head>{self._minus}(?P<number>{self._number})"
             rf"{to if self._table.until else ''}){self._scale}"
             rf" ?(?P<sign>{self._sign}){self._per}{_AFTER}"
         )
@@ -64,11 +76,15 @@ class _Money:
         per = self._per_words(found.get("per"))
         if amount is None or per is None or (found.get("last") and last is None):
             return None
+        if any(found.get(k) not in (None, found["sign"]) for k in ("sign1", "sign2")):
+            return None
+        if found.get("scale1") not in (None, found.get("scale")):
+            return None
         singular = table.attributive(match.string, match.start(), match.end())
         currency = table.currencies[found["sign"]]
         minus = f"{table.minus}{table.space}" if found.get("minus") else ""
         if found.get("scale"):
-            head = self._range(amount, last, "")
+            head = self._range(amount, last, "m")
             scale = table.scales[found["scale"]]
             size = scale.one if (last or amount).is_one else scale.many
             unit = size + scale.then(currency.unit.one if singular else currency.unit.many)

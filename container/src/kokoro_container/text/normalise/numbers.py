@@ -78,6 +78,8 @@ class Numbers:
         mark = self.decimal
         if mark not in written and re.search(rf"{re.escape(other)}\d{{1,2}}$", written):
             mark = other
+        if self.decimal == "," and re.fullmatch(r"\d{1,3}(?:,000)+", written):
+            mark = "."  # thousands as in English: nobody writes three zeros behind the comma
         whole, _, fraction = written.partition(mark)
         whole = "".join(c for c in whole if c.isdigit())
         if len(whole) + len(fraction) > MOST_DIGITS:
@@ -120,4 +122,5 @@ def point_numbers(groups: str = ",") -> str:
 
 def comma_numbers(groups: str = ".") -> str:
     """The pattern of numbers written "1.234,56"."""
-    return rf"(?:\d{{1,3}}(?:[{groups}]\d{{3}})++(?!\d)|\d++)(?:,\d++|\.\d{{1,2}}(?!\d))?"
+    grouped = rf"\d{{1,3}}(?:[{groups}]\d{{3}})++(?!\d)(?:,\d++)?"
+    return rf"(?:{grouped}|\d++(?:,\d++|\.\d{{1,2}}(?!\d))?)"

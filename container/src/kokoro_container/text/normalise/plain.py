@@ -11,8 +11,12 @@ from .rules import DIGIT, END, START, Rule, Saying
 from .tables import Table
 
 _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
-_MINUS = r"(?:(?P<minus>(?<![\w)\]%°.,:/$€£+-])[-−])|" + START + ")"
+_MINUS = r"(?:(?P<minus>(?<![\w)\]%°./$€£+-])[-−])|" + START + ")"
 _NEXT_WORD = r"(?= (?P<next>[^\W\d_]{1,30})|)"
+
+
+# "131-113" is a score, "639-3" the name of a standard.
+_HIGHEST_SCORE = 200
 
 
 def rules(table: Table) -> Iterable[Rule]:
@@ -23,7 +27,12 @@ def rules(table: Table) -> Iterable[Rule]:
     found = []
     if table.ordinals is not None:
         ending, _ = table.ordinals
-        found.append((rf"{START}(?P<number>\d{{1,15}})(?P<ending>{ending})", plain.ordinal))
+        found.append(
+            (
+                rf"{START}(?P<number>\d{{1,3}}(?:[,.]\d{{3}}){{1,4}}+|\d{{1,15}})(?P<ending>{ending})",
+                plain.ordinal,
+            )
+        )
     whole = r"(?:(?P<whole>\d{1,3})"
     written = rf"{START}{whole} )?(?P<a>\d{{1,4}})/(?P<b>\d{{1,4}}){END}(?![/-])"
     if table.until:
@@ -33,15 +42,27 @@ def rules(table: Table) -> Iterable[Rule]:
     if table.fraction is not None:
         found += [(written, plain.fraction), (rf"{START}{whole} ?)?[{_VULGAR}]", plain.vulgar)]
     if table.numbers.words is not None:
-        count = rf"{_MINUS}(?P<number>{number}){END}(?![-–—]\d){_NEXT_WORD}"
+        # "24-hour": the hyphen would join the last word of the number to what follows
+        count = (
+            rf"{_MINUS}(?P<number>{number}){END}(?![-–—][A-Z]?\d)"
+            rf"(?P<hyphen>-(?=[^\W\d_]))?{_NEXT_WORD}"
+        )
         found.append((count, plain.count))
     elif table.minus:
         found.append((rf"{_MINUS}(?P<number>{number}){END}(?![-–—]\d)", plain.negative))
-    rules = [Rule(re.compile(pattern, flags), say, DIGIT) for pattern, say in found]
     return [
-        Rule(rule.pattern, rule.say, frozenset(_VULGAR)) if rule.say == plain.vulgar else rule
-        for rule in rules
+        Rule(
+            re.compile(pattern, flags),
+            say,
+            frozenset(_VULGAR) if say == plain.vulgar else DIGIT,
+            joined=say == plain.count,
+        )
+        for pattern, say in found
     ]
+
+
+def _is_code(written: str) -> bool:
+    return len(written) > 1 and written[0] == "0" and written.isdigit()
 
 
 class _Plain:
@@ -51,16 +72,22 @@ class _Plain:
 
     def ordinal(self, match: re.Match[str]) -> Saying:
         assert self._table.ordinals is not None
-        return self._table.ordinals[1](int(match["number"]), match["ending"])
+        number = int("".join(c for c in match["number"] if c.isdigit()))
+        return self._table.ordinals[1](number, match["ending"])
 
     def range(self, match: re.Match[str]) -> Saying:
         """ "3-5" and, for a score, "3-1"."""
         table = self._table
         first, last = self._numbers.parse(match["a"]), self._numbers.parse(match["b"])
-        if first is None or last is None or (table.unspaced and first.whole >= last.whole):
+        if first is None or last is None or any(_is_code(match[n]) for n in "ab"):
+            return None
+        is_range = first.whole < last.whole
+        is_score = last.whole < first.whole <= _HIGHEST_SCORE
+        if table.unspaced and not is_range:
             return None
         say = self._numbers.say
-        return f"{say(first)}{table.space}{table.until}{table.space}{say(last)}"
+        until = f"{table.until}{table.space}" if is_range or is_score else ""
+        return f"{say(first)}{table.space}{until}{say(last)}"
 
     def spaced_range(self, match: re.Match[str]) -> Saying:
         """ "pages 3 - 5", unless it can only be a subtraction."""
@@ -99,5 +126,5 @@ class _Plain:
         gender = None
         if self._numbers.before_noun is not None and match["next"]:
             gender = self._numbers.before_noun(match["next"])
-        words = self._numbers.say(amount, gender or "")
+        words = self._numbers.say(amount, gender or "") + (" " if match["hyphen"] else "")
         return f"{self._table.minus} {words}" if match["minus"] else words

@@ -23,14 +23,14 @@ def rules(table: Table) -> Iterable[Rule]:
     roman = table.roman
 
     def ruler(match: re.Match[str]) -> Saying:
-        return {"numeral": roman.ruler(value(match["numeral"]))}
+        return {"numeral": roman.ruler(match["name"], value(match["numeral"]))}
 
     def heading(match: re.Match[str]) -> Saying:
         return {"numeral": table.numbers.cardinal(value(match["numeral"]))}
 
     upper = frozenset("IVXL")
     if roman.rulers:
-        pattern = rf"\b(?:{one_of(roman.rulers)}) {_NUMERAL}{_NO_LETTER}"
+        pattern = rf"\b(?P<name>{one_of(roman.rulers)}) {_NUMERAL}{_NO_LETTER}"
         yield Rule(re.compile(pattern), ruler, upper)
     if roman.headings:
         pattern = rf"\b(?:{one_of(roman.headings)}) {_NUMERAL}{_NO_LETTER}"

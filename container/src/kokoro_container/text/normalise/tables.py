@@ -41,6 +41,11 @@ class Currency:
     cent: Noun | None = None
 
 
+def listed(words: str) -> tuple[str, ...]:
+    """The words of a text, for tables of many."""
+    return tuple(words.split())
+
+
 def spaced(unit: str) -> str:
     """A unit behind a number word: with a space."""
     return f" {unit}"
@@ -66,13 +71,13 @@ class Clock:
     """How a time of day is said.
 
     Attributes:
-        say: hour, minute and whether am or pm follows, to words.
-        separators: what may stand between hour and minute, as the inside of a character class.
-        tail: a word behind the time that is said in another way, by pattern: "15 h", "9 Uhr".
+        say: hour and minute to words.
+        separator: what may stand between hour and minute, as a pattern.
+        tail: what behind the time is part of it, as a pattern: the "h" of "15:30 h".
     """
 
-    say: Callable[[int, int, bool], str]
-    separators: str = ":"
+    say: Callable[[int, int], str]
+    separator: str = ":"
     tail: str = ""
 
 
@@ -83,12 +88,12 @@ class Roman:
     Attributes:
         rulers: names behind which it is an ordinal ("Henry VIII").
         headings: words behind which it is a plain number ("chapter IV").
-        ruler: the number to words, behind a ruler's name.
+        ruler: a ruler's name and the number, to the number's words.
     """
 
     rulers: frozenset[str] = frozenset()
     headings: frozenset[str] = frozenset()
-    ruler: Callable[[int], str] = str
+    ruler: Callable[[str, int], str] = "{1}".format
 
 
 def _never(text: str, start: int, end: int) -> bool:
@@ -156,7 +161,7 @@ class Table:
     symbols: Mapping[str, str] = field(default_factory=dict)
     prefixes: Mapping[str, str] = field(default_factory=dict)
     web: Mapping[str, str] = field(default_factory=dict)
-    ordinals: tuple[str, Callable[[int, str], str]] | None = None
+    ordinals: tuple[str, Callable[[int, str], str | None]] | None = None
     roman: Roman = Roman()
     abbreviations: Mapping[str, str] = field(default_factory=dict)
     unspaced: bool = False

@@ -19,14 +19,14 @@ def rules(table: Table) -> Iterable[Rule]:
         return ()
 
     def time(n: str) -> str:
-        return rf"(?P<h{n}>[01]?\d|2[0-4])[{clock.separators}](?P<m{n}>[0-5]\d)"
+        return rf"(?P<h{n}>[01]?\d|2[0-4])(?:{clock.separator})(?P<m{n}>[0-5]\d)"
 
     def say(match: re.Match[str]) -> Saying:
         found = match.groupdict()
-        words = clock.say(int(found["h1"]), int(found["m1"]), False)
+        words = clock.say(int(found["h1"]), int(found["m1"]))
         if found.get("h2"):
             until = f"{table.space}{table.until}{table.space}"
-            words += until + clock.say(int(found["h2"]), int(found["m2"]), False)
+            words += until + clock.say(int(found["h2"]), int(found["m2"]))
         return words
 
     to = rf"(?:[-–—]{time('2')})?" if table.until else ""

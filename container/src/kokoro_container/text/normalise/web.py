@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from .rules import Rule, Saying, one_of
-from .tables import Table
+from .tables import Table, listed
 
 # An address is ASCII, so it ends where a script without spaces goes on.
 _CHAR = r"[!#-;=?-~]"
@@ -19,7 +19,7 @@ _TOP = (
     "uk|fr|jp|cn|br|pt|mx|ca|au|nz|ch|nl|eu|ru|kr"
 )
 _BARE = (
-    rf"(?<![\w@.-])(?P<host>www\.{_HOST}[a-z]{{2,12}}|{_HOST}(?:{_TOP}))"
+    rf"(?<![\w@.-])(?P<host>www\.{_HOST}[a-z]{{2,12}}|localhost(?=:\d)|{_HOST}(?:{_TOP}))"
     rf"(?P<port>:\d{{2,5}}(?!\d))?(?P<path>/(?:{_CHAR}{{0,2000}}{_LAST})?)?(?![\w@-])(?!\.\w)"
 )
 _MAIL = r"(?<![\w.+-])(?P<user>[\w.+-]{1,64})@(?P<host>[\w-]{1,63}(?:\.[\w-]{1,63}){1,4})(?![\w@-])"
@@ -30,6 +30,7 @@ _MOST_PATH_PARTS = 3
 _LONGEST_PATH_CHARS = 60
 _LONGEST_QUERY_CHARS = 24
 _LONGEST_NUMBER_DIGITS = 2
+_SHORTEST_SHOUTED_CHARS = 4
 
 _PART = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _CASE_BORDER = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -43,7 +44,7 @@ def rules(table: Table) -> Iterable[Rule]:
     return (
         Rule(re.compile(_URL, re.ASCII | re.IGNORECASE), speaker.url, frozenset("/")),
         Rule(re.compile(_MAIL, re.ASCII), speaker.mail, frozenset("@")),
-        Rule(re.compile(_BARE, re.ASCII), speaker.bare, frozenset(".")),
+        Rule(re.compile(_BARE, re.ASCII), speaker.bare, frozenset(".:")),
         Rule(re.compile(_FILE % one_of(_ENDINGS), re.ASCII), speaker.file, frozenset(".")),
     )
 
@@ -52,12 +53,13 @@ def rules(table: Table) -> Iterable[Rule]:
 _ENDINGS: Mapping[str, str] = {
     **{
         e: e.upper()
-        for e in "md py js ts rs cpp csv css html xml pdf png svg mp3 mp4 sh db".split()
+        for e in listed("md py js ts rs cpp csv css html xml pdf png svg mp3 mp4 sh db")
     },
-    **{e: e for e in "txt doc docx zip exe log conf java toml json yaml yml jpg jpeg gif".split()},
-    **{e: e.upper() for e in "tsx jsx ini lock wav sql ipynb xls xlsx ppt pptx".split()},
+    "txt": "text",
+    **{e: e for e in listed("doc docx zip exe log conf java toml json yaml yml jpg jpeg gif")},
+    **{e: e.upper() for e in listed("tsx jsx ini lock wav sql ipynb xls xlsx ppt pptx")},
 }
-_SPELLED = frozenset("io ai tv uk us de fr es jp cn br pt mx nz ch nl eu ru kr hk tw sg ca".split())
+_SPELLED = frozenset(listed("io ai tv uk us fr jp cn br pt mx nz ch nl eu ru kr hk tw sg ca"))
 
 
 class _Speaker:
@@ -76,6 +78,8 @@ class _Speaker:
 
     def file(self, match: re.Match[str]) -> Saying:
         stem = _CASE_BORDER.sub(" ", match["stem"])
+        # "README" would be spelled
+        stem = stem.lower() if len(stem) >= _SHORTEST_SHOUTED_CHARS and stem.isupper() else stem
         stem = " ".join(self._part(p) for p in _PART.findall(stem) if p not in "-_")
         return f"{stem} {self._words['.']} {_ENDINGS[match['ending']]}"
 

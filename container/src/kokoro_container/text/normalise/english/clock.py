@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..rules import Rule, Saying
+from kokoro_container.text.normalise.rules import Rule, Saying
+
 from .say import cardinals
 
 _BEFORE = r"(?<!\w)(?<!\w[.,:/-])(?<![$€£¥₹])"
@@ -44,19 +45,24 @@ def _joined(parts: tuple[str, ...]) -> str:
     return " ".join([say(hour), *(f"oh {say(n)}" if n < 10 else say(n) for n in rest)])
 
 
-def _half(written: str) -> str:
-    # "AM" would be read as the verb
-    return "a.m." if written[0] in "Aa" else "p.m."
+def _half(match: re.Match[str], group: str) -> str:
+    """The letters; "AM" is read as the verb, but the point of "a.m." would end no sentence."""
+    written = match[group]
+    behind = match.string[match.end(group) :][:1]
+    point = "." if written.endswith(".") and not behind else ""
+    if written[0] in "Pp":
+        return "PM" + point
+    return f"AM{point}" if behind in ("", ".", "?", "!") else "a.m."
 
 
 def _range(match: re.Match[str]) -> Saying:
     first, last = _time(match["first"]), _time(match["last"])
-    half = f" {_half(match['half1'])}" if match["half1"] else ""
-    return f"{first}{half} to {last} {_half(match['half2'])}"
+    half = f" {_half(match, 'half1')}" if match["half1"] else ""
+    return f"{first}{half} to {last} {_half(match, 'half2')}"
 
 
 def _one(match: re.Match[str]) -> Saying:
-    time, half = _time(match["time"]), _half(match["half"])
+    time, half = _time(match["time"]), _half(match, "half")
     return {"time": time, "half": half} if match["gap"] else f"{time} {half}"
 
 

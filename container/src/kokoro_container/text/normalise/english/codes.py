@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..rules import Rule, Saying
+from kokoro_container.text.normalise.rules import Rule, Saying
+
 from .say import cardinals, house_number, spell
 
 _STATES = (
@@ -15,25 +16,25 @@ _STATES = (
 # What is followed by a code, however short.
 _CODES = (
     "PIN|pin|Pin|OTP|ZIP|zip|Zip|CVV|CVC|SSN|[Pp]asscode|[Pp]ostcode|[Pp]ostal code|[Cc]ode|"
-    "[Ee]xtension|[Ee]xt\\.?|last four(?: digits)?"
+    "[Ee]xtension|[Ee]xt\\.?|last four(?: digits)?|(?:card|account|one) ending in"
 )
 # What is followed by one if that is long, or if "number" stands between.
 _NAMED = (
     "[Oo]rder|[Ii]nvoice|[Tt]icket|[Cc]ase|[Aa]ccount|[Rr]eference|[Rr]ef\\.?|[Bb]ooking|ID|"
     "[Rr]eservation|[Mm]odel|[Cc]ustomer|[Mm]ember|[Cc]ard|[Pp]hone|[Pp]olicy|[Cc]laim|[Bb]adge|"
-    "[Cc]onfirmation|[Tt]racking|[Rr]outing|[Ss]erial|[Pp]art|[Ee]nding in"
+    "[Cc]onfirmation|[Tt]racking|[Rr]outing|[Ss]erial|[Pp]art"
 )
 _LINK = r"(?: (?:code|number|num\.?|no\.?|No\.?|ID|is|was)){0,3}"
 _COUNTED = r"(?! (?!has\b|is\b|was\b|ships\b|this\b|as\b)[a-z]{2,20}s\b)(?! people\b)"
 _BEFORE = r"(?<![\w.,:/$€£-])"
-_AFTER = r"(?!\w)(?![.,:/]\d)(?!%)"
-_FIGURES = r"(?P<figures>\d{1,12}(?:[ -]\d{3,12}){0,3}+|\d{2,20})"
+_AFTER = r"(?!\w)(?![.,:/-]\d)(?!%)"
+_FIGURES = r"(?P<figures>\d{1,12}(?: \d{3,12}|-\d{2,12}){0,3}+|\d{2,20})"
 _SHORTEST_NAMED_DIGITS = 5
 
 # Rooms, flights and the like are said in two halves: "one oh one", "twelve thirty four".
 _ROOMS = (
     "[Rr]oom|[Ff]light|[Ss]uite|[Aa]partment|[Aa]pt\\.?|[Hh]ighway|[Rr]oute|[Ii]nterstate|[Bb]us|"
-    "[Ff]orm|[Gg]ate|[Uu]nit|[Cc]hannel|[Ee]rror(?: code)?|HTTP|[Ss]tatus(?: code)?"
+    "[Ff]orm|[Gg]ate|[Uu]nit|[Cc]hannel|Boeing|[Ee]rror(?: code)?|HTTP|[Ss]tatus(?: code)?"
 )
 # "3.10" behind these comes after "3.9".
 _VERSIONED = (
@@ -58,7 +59,7 @@ def rules() -> Iterable[Rule]:
         (machine, _machine),
         (tag, lambda match: "version " + _dotted(match["number"])),
         (rf"\b(?:{_VERSIONED}) {_VERSION % '{1,3}+'}{_AFTER}", _version),
-        (rf"{_BEFORE}{_VERSION % '{2,3}+'}{_AFTER}", _version),
+        (rf"{_BEFORE}(?P<number>\d{{1,3}}(?:\.\d{{1,3}}){{2,3}}+){_AFTER}", _version),
         (room, lambda match: {"figures": house_number(match["figures"])}),
         (code, _code),
         (named, _named),
@@ -92,6 +93,8 @@ def _dotted(number: str) -> str:
 
 
 def _version(match: re.Match[str]) -> Saying:
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3}){2,}", match["number"]):  # "10.000.000" of continentals
+        return {"number": cardinals(british=False)(int(match["number"].replace(".", "")))}
     return {"number": _dotted(match["number"])}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..rules import LETTER, Rule, Saying, one_of
+from kokoro_container.text.normalise.rules import LETTER, Rule, Saying, one_of
 
 _SAINTS = (
     "John|Paul|Peter|Louis|Mary|James|George|Andrew|Patrick|Nicholas|Thomas|Francis|Lawrence|"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..numbers import Numbers
-from ..rules import Rule
-from . import calendar, clock, codes, figures, names, words
+from kokoro_container.text.normalise.numbers import Numbers
+from kokoro_container.text.normalise.rules import Rule
+
+from . import calendar, clock, codes, figures, names, sizes, words
 
 
 def rules(
@@ -24,7 +25,8 @@ def rules(
         *codes.rules(),
         *calendar.rules(months, british=british),
         *clock.rules(),
-        *figures.sizes(numbers),
+        *sizes.rules(numbers),
+        *figures.decades_and_millions(numbers),
     )
     last = (*names.rules(), *figures.suffixes(numbers), *figures.years(months, british=british))
     return first, last

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..rules import LETTER, Rule, one_of
+from kokoro_container.text.normalise.rules import LETTER, Rule, one_of
 
 _WORDS = {
     "AT&T": "A.T. and T",
@@ -14,6 +14,9 @@ _WORDS = {
     ".NET": "dot net",
     "CO2": "C O two",
     "CO₂": "C O two",
+    "ASP.NET": "A.S.P. dot net",
+    "401(k)": "four oh one K",
+    "401k": "four oh one K",
     "JSON": "Jason",
     "json": "Jason",
     "YAML": "yammel",
@@ -41,6 +44,9 @@ _WORDS = {
 }
 
 
+_HASH = frozenset("#")
+
+
 def rules(*, british: bool) -> Iterable[Rule]:
     """Words of the table, hashtags and the keys of a telephone."""
     word = re.compile(rf"(?<![\w@/#&-])(?:{one_of(_WORDS)})(?![\w#&@/])(?!-\w)(?!\.\w)")
@@ -50,8 +56,8 @@ def rules(*, british: bool) -> Iterable[Rule]:
         Rule(word, lambda match: _WORDS[match.group()], LETTER),
         Rule(re.compile(rf"{key}\*(?=[ .,;!?]|$)"), lambda _: "star", frozenset("*")),
         Rule(re.compile(rf"{key}#(?=[ .,;!?]|$)"), lambda _: hash_key, frozenset("#")),
-        Rule(re.compile(r"(?<![\w#&/])#(?=\d)"), lambda _: "number ", frozenset("#")),
-        Rule(re.compile(r"(?<![\w#&/])#(?=[^\W\d_])"), lambda _: "hashtag ", frozenset("#")),
+        Rule(re.compile(r"(?<![\w#&/])#(?=\d)"), lambda _: "number ", _HASH, joined=True),
+        Rule(re.compile(r"(?<![\w#&/])#(?=[^\W\d_])"), lambda _: "hashtag ", _HASH, joined=True),
         Rule(re.compile(r"(?<![^\s(])I <3 (?=\w)"), lambda _: "I love ", frozenset("<")),
         Rule(re.compile(_HEART), lambda _: "heart", frozenset("<")),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from importlib import import_module
 
-from ..tables import Table
+from kokoro_container.text.normalise.tables import Table
 
 _MODULES = {
     "en-us": "en",
