@@ -1,7 +1,7 @@
 # POSIX make and GNU Make. ARGS='…' is handed on to the command that a target runs;
 # PYTHON=… names the Python to make .venv from.
 .POSIX:
-.PHONY: help env test lint format demo bench clean
+.PHONY: help env test lint format demo bench bench-peers clean
 
 help: ## this list (the default)
 	@echo "make TARGET [ARGS='...'] [PYTHON=...]"
@@ -28,6 +28,9 @@ demo: env ## a scripted LLM speaks with the real voice: out/reply.wav, out/first
 bench: env ## every benchmark, one after the other; figures also in out/bench/*.json
 	@sh scripts/bench.sh $(ARGS)
 
+bench-peers: env ## the environments of the splitters that benchmarks/chunker.py runs beside ours
+	.venv/bin/python benchmarks/chunker.py --prepare
+
 clean: ## remove all that make made here (.venv, out/, caches); prepared weights stay in the user's cache
-	rm -rf .venv out dist container/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-bench-* out dist container/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src container/src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +
