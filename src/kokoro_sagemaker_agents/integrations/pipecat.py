@@ -1,9 +1,9 @@
 """Pipecat (extra `[pipecat]`): our chunker where Pipecat cuts an LLM's text into sentences.
 
-    from pipecat.processors.aggregators.llm_text_processor import LLMTextProcessor
+from pipecat.processors.aggregators.llm_text_processor import LLMTextProcessor
 
-    sentences = LLMTextProcessor(text_aggregator=SentenceAggregator("en-us"))
-    pipeline = Pipeline([..., llm, sentences, tts, ...])
+sentences = LLMTextProcessor(text_aggregator=SentenceAggregator("en-us"))
+pipeline = Pipeline([..., llm, sentences, tts, ...])
 """
 
 from __future__ import annotations
