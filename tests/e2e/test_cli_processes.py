@@ -42,6 +42,8 @@ def test_the_server_ends_with_the_command(how: signal.Signals, tmp_path: Path) -
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        # A shell's background job, which a test run may be, ignores SIGINT and hands that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         until(lambda: children(command.pid))

