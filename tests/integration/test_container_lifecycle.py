@@ -21,9 +21,11 @@ class SlowToLoad:
     """Gives an engine when it is told to."""
 
     def __init__(self) -> None:
+        self.asked = threading.Event()
         self.go = threading.Event()
 
     def __call__(self) -> ToneEngine:
+        self.asked.set()
         assert self.go.wait(20)
         return ToneEngine()
 
@@ -34,6 +36,7 @@ async def test_ping_is_503_until_a_text_was_spoken(connect) -> None:
         running_server(loader, phonemize=spell, wait_ready=False) as server,
         httpx.AsyncClient(base_url=server.http_url, timeout=20) as http,
     ):
+        assert await asyncio.to_thread(loader.asked.wait, 20)
         before = await http.get("/ping")
         early = asyncio.create_task(http.post("/invocations", json={"text": "Hello."}))
         loader.go.set()
