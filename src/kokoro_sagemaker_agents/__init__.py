@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         WordTime,
         WordTimestamps,
     )
+    from .pool import SessionPool
     from .session import SpeechSession
     from .speech import Speech
     from .text import LANGUAGES, SentenceChunker, Span, TextChunk
@@ -65,6 +66,7 @@ __all__ = [
     "RemoteProtocolError",
     "SentenceChunker",
     "SessionClosed",
+    "SessionPool",
     "Span",
     "Speech",
     "SpeechEvent",
@@ -80,6 +82,7 @@ __all__ = [
 
 _MODULE_OF = {
     **dict.fromkeys(("LANGUAGES", "SentenceChunker", "Span", "TextChunk"), "text"),
+    "SessionPool": "pool",
     "SpeechSession": "session",
     "Speech": "speech",
     "Utterance": "utterance",

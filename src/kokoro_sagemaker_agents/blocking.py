@@ -19,6 +19,7 @@ import contextlib
 import ssl as _ssl
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any, Generic, TypeVar, Unpack
 
@@ -87,12 +88,14 @@ class SpeechSession:
     """See `kokoro_sagemaker_agents.SpeechSession`; it takes the same options and raises the same.
 
     Args:
-        transport: The connection, not opened yet; `connect` makes one of an address.
+        make_transport: See the asyncio session; `connect` makes it of an address.
         **options: See `SessionOptions`.
     """
 
-    def __init__(self, transport: Transport, **options: Unpack[SessionOptions]) -> None:
-        self._session = _aio.SpeechSession(transport, **options)
+    def __init__(
+        self, make_transport: Callable[[], Transport], **options: Unpack[SessionOptions]
+    ) -> None:
+        self._session = _aio.SpeechSession(make_transport, **options)
         self._thread: _LoopThread | None = None
 
     @classmethod
@@ -112,7 +115,9 @@ class SpeechSession:
             ssl: For `wss` other than by the system's certificates.
             **options: See `SessionOptions`.
         """
-        return cls(WebSocketTransport(url, headers=headers, ssl=ssl), **options)
+        make_transport = partial(WebSocketTransport, url, headers=headers, ssl=ssl)
+        make_transport()  # a bad address is told at once
+        return cls(make_transport, **options)
 
     def open(self) -> None:
         """Connect and wait until the server is ready; raises as the asyncio session's `open`."""

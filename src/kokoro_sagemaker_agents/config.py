@@ -66,6 +66,8 @@ class SessionOptions(UtteranceOptions, total=False):
         answer_timeout_s: Longest time that an utterance waits for audio which the server owes it.
         keepalive_s: After so long without a word from the server it is asked whether it is there;
             after as long again without an answer the connection is given up.
+        reconnect_s: How long a lost connection may take to be replaced, while utterances wait; 0
+            to have them fail at once.
     """
 
     lexicon: dict[str, dict[str, str]] | None
@@ -73,6 +75,7 @@ class SessionOptions(UtteranceOptions, total=False):
     connect_timeout_s: float
     answer_timeout_s: float
     keepalive_s: float
+    reconnect_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,6 +168,7 @@ class SessionConfig:
     connect_timeout_s: float = 10.0
     answer_timeout_s: float = 60.0
     keepalive_s: float = 20.0
+    reconnect_s: float = 15.0
 
     def configure(self) -> dict[str, Any]:
         """The arguments of `ClientProtocol.configure`."""
@@ -185,4 +189,6 @@ class SessionConfig:
         for name in ("connect_timeout_s", "answer_timeout_s", "keepalive_s"):
             if not getattr(config, name) > 0:
                 raise InvalidInput(f"{name} must be more than 0 seconds")
+        if not config.reconnect_s >= 0:
+            raise InvalidInput("reconnect_s must be 0 or more seconds")
         return config

@@ -1,11 +1,9 @@
-"""One connection to a server and the utterances that share it.
+"""One connection to a server, from its opening to its end.
 
 Three tasks, owned by one: the reader hands every event to its utterance and waits for none of them,
 the writer sends what `ClientProtocol` wants sent, the keepalive asks a silent server whether it is
-there. Whichever fails first ends the connection: every utterance on it is told, once.
-
-Text waits here while the server has no room for it (`Limits`), so that `queue_full` is never the
-answer. Utterances are held weakly: one that its owner has dropped is cancelled on the server.
+there. Whichever fails first ends the connection; what becomes of its utterances then is its owner's
+business (`route.py`).
 
 Every wait has its deadline: opening `connect_timeout_s`, a frame's way out `SEND_TIMEOUT_S`, a sign
 of life `keepalive_s`, closing `CLOSE_TIMEOUT_S`; what an utterance is owed, `answer_timeout_s` (in
@@ -17,9 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections import deque
 from typing import Any, Final, Protocol
-from weakref import WeakValueDictionary
 
 from . import protocol
 from .errors import (
@@ -32,9 +28,9 @@ from .errors import (
     RemoteProtocolError,
     SessionClosed,
 )
+from .multiplexer import Multiplexer
 from .protocol import ClientEvent, ClientProtocol, Ready
 from .transports.base import Transport
-from .unsent import ServerRoom, Unsent
 
 _log = logging.getLogger(__name__)
 
@@ -42,40 +38,23 @@ _log = logging.getLogger(__name__)
 SEND_TIMEOUT_S: Final = 10.0
 # Saying goodbye is a courtesy; the transport's own close is bounded by itself.
 CLOSE_TIMEOUT_S: Final = 1.0
-_WARNINGS_KEPT: Final = 32
 # A timer that fires so much too late says that the event loop was blocked, not the server.
 _LATE: Final = 1.1
 # The ping behind the session's options: its pong says that they were read and not refused.
 _OPENING_PING: Final = 0
 
 
-class OnConnection(Protocol):
-    """What a connection needs of an utterance."""
+class Owner(Protocol):
+    """What a connection needs of whoever opened it; its methods must neither wait nor raise."""
 
-    @property
-    def id(self) -> str:
-        """Its name on this connection."""
+    def lost(self, connection: Connection, error: KokoroAgentsError) -> None:
+        """It has ended, otherwise than by `close`."""
 
-    @property
-    def unsent(self) -> Unsent:
-        """Its chunks that are still to be sent."""
+    def draining(self, connection: Connection) -> None:
+        """The server said that it will close it soon."""
 
-    def sent_one(self) -> dict[str, Any]:
-        """Take the first of them as sent; returns the options to send with it."""
-
-    @property
-    def text_is_over(self) -> bool:
-        """Whether no text follows what is unsent."""
-
-    @property
-    def window(self) -> int:
-        """Samples that the server may be ahead at first."""
-
-    def receive(self, event: ClientEvent) -> None:
-        """Take an event of this utterance; must neither wait nor raise."""
-
-    def lost(self, error: KokoroAgentsError) -> None:
-        """The connection is over and nothing more will come."""
+    def warned(self, message: str) -> None:
+        """The server had something to say that concerns no single utterance."""
 
 
 class Connection:
@@ -83,21 +62,27 @@ class Connection:
 
     Args:
         transport: Not opened yet.
+        owner: Told what happens to it.
         connect_timeout_s: For opening and for the server's `ready`, together.
         keepalive_s: Silence after which a sign of life is asked for, and how long it may take.
     """
 
     def __init__(
-        self, transport: Transport, *, connect_timeout_s: float, keepalive_s: float
+        self,
+        transport: Transport,
+        owner: Owner,
+        *,
+        connect_timeout_s: float,
+        keepalive_s: float,
     ) -> None:
         self._transport = transport
+        self._owner = owner
         self._connect_timeout_s = connect_timeout_s
         self._keepalive_s = keepalive_s
         self._protocol = ClientProtocol()
-        self._utterances: WeakValueDictionary[str, OnConnection] = WeakValueDictionary()
-        self._waiting: dict[str, None] = {}  # utterances with unsent text, in turn
-        self._room = ServerRoom()
         self._to_send = asyncio.Event()
+        self.utterances = Multiplexer(self._protocol, self._to_send.set)
+        """What is spoken on it."""
         self._opened = asyncio.Event()  # accepted, refused or lost
         self._received = asyncio.Event()
         self._received_at_s = 0.0
@@ -106,8 +91,8 @@ class Connection:
         self._closed = False
         self._closing = asyncio.Lock()
         self._run_task: asyncio.Task[None] | None = None
-        self.warnings: deque[str] = deque(maxlen=_WARNINGS_KEPT)
-        """What the server had to say that concerns no single utterance."""
+        self.opened_at_s = 0.0
+        """When it was ready, on the loop's clock."""
         self.draining = False
         """Whether the server said that it will close soon."""
 
@@ -117,6 +102,11 @@ class Connection:
         ready = self._protocol.ready
         assert ready is not None, "open() returns after `ready` came"
         return ready
+
+    @property
+    def max_age_s(self) -> float | None:
+        """How long such a connection may last; None if it may for ever."""
+        return self._transport.max_age_s
 
     @property
     def error(self) -> KokoroAgentsError | None:
@@ -145,13 +135,14 @@ class Connection:
                 raise self._error
             self._protocol.configure(**options)
             self._protocol.ping(_OPENING_PING)
-            self._flush()
+            self._to_send.set()
             self._run_task = asyncio.create_task(self._run(), name="kokoro-connection")
             await self._wait_until_opened(deadline_s)
         except BaseException:
             await self.close()
             await self._transport.close()  # it may have opened after a close from elsewhere
             raise
+        self.opened_at_s = asyncio.get_running_loop().time()
         _log.debug("connected", extra={"instance_id": self.ready.instance_id})
 
     async def _open_transport(self, deadline_s: float) -> None:
@@ -183,13 +174,15 @@ class Connection:
             raise self._error
 
     async def close(self) -> None:
-        """Say goodbye and free everything. Utterances that are not done are told. Idempotent."""
+        """Say goodbye and free everything; what is still spoken on it is dropped. Idempotent."""
         async with self._closing:
             if self._closed:
                 return
             self._closed = True
             alive = self._error is None and self._run_task is not None
-            self._give_up(SessionClosed("the session was closed; open a new one"))
+            self._error = self._error or SessionClosed("the session was closed; open a new one")
+            self._opened.set()
+            self.utterances.stop()
             try:
                 if self._run_task is not None:
                     self._run_task.cancel()
@@ -223,10 +216,7 @@ class Connection:
         self._error = error
         self._opened.set()
         _log.debug("connection over", extra={"reason": type(error).__name__})
-        for utterance in list(self._utterances.values()):
-            utterance.lost(error)
-        self._utterances.clear()
-        self._waiting.clear()
+        self._owner.lost(self, error)
 
     async def _read(self) -> None:
         clock = asyncio.get_running_loop().time
@@ -260,7 +250,7 @@ class Connection:
                 continue
             self._received.clear()
             self._protocol.ping()
-            self._flush()
+            self._to_send.set()
             asked_s = clock()
             try:
                 async with asyncio.timeout(self._keepalive_s):
@@ -289,13 +279,13 @@ class Connection:
             case protocol.Draining():
                 self.draining = True
                 _log.info("the server is draining", extra={"deadline_s": event.deadline_s})
+                self._owner.draining(self)
             case protocol.Error(context_id=None):
                 self._on_session_error(event)
             case protocol.ServerWarning(context_id=None):
-                self.warnings.append(event.message)
-                _log.warning("the server has a warning; see SpeechSession.warnings")
+                self._owner.warned(event.message)
             case _:
-                self._on_utterance_event(event)
+                self.utterances.receive(event)
 
     def _on_session_error(self, error: protocol.Error) -> None:
         if self._opened.is_set():
@@ -308,92 +298,6 @@ class Connection:
     def _refuse(self, refusal: KokoroAgentsError) -> None:
         self._refusal = self._refusal or refusal
         self._opened.set()
-
-    def _on_utterance_event(self, event: Any) -> None:
-        context_id: str = event.context_id
-        utterance = self._utterances.get(context_id)
-        if utterance is not None:
-            utterance.receive(event)
-        match event:
-            case protocol.ChunkDone(chunk_id=chunk_id) | protocol.Error(chunk_id=int() as chunk_id):
-                self._room.answered(context_id, chunk_id)
-                self.pump()
-            case protocol.ContextDone() | protocol.ContextCancelled():
-                self._forget(context_id)
-                self.pump()
-            case _:
-                pass
-
-    def _forget(self, context_id: str) -> None:
-        self._waiting.pop(context_id, None)
-        self._room.forget(context_id)
-
-    # --- what utterances want ---
-
-    def attach(self, utterance: OnConnection) -> None:
-        """Let an utterance take part, with a name that this connection has not seen."""
-        self._utterances[utterance.id] = utterance
-
-    def text_waits(self, utterance: OnConnection) -> None:
-        """The utterance has text to be sent, or its end."""
-        if self._error is None:
-            self._waiting.setdefault(utterance.id)
-            self.pump()
-
-    def owes(self, utterance: OnConnection) -> bool:
-        """Whether the server has something of this utterance to answer: a chunk, or its end."""
-        if self._protocol.unanswered(utterance.id):
-            return True
-        return utterance.text_is_over and utterance.id in self._protocol.contexts
-
-    def grant(self, context_id: str, samples: int) -> None:
-        """Let the server send so many more samples of a context."""
-        if self._error is None:
-            self._protocol.window(context_id, samples)
-            self._flush()
-
-    def cancel(self, context_id: str) -> None:
-        """Stop a context, wherever it is in its life."""
-        if self._error is None:
-            self._forget(context_id)
-            self._protocol.cancel(context_id)
-            self._flush()
-            self.pump()
-
-    def pump(self) -> None:
-        """Send the text that waits, a chunk of each utterance in turn, while there is room."""
-        blocked: set[str] = set()
-        while self._error is None and len(blocked) < len(self._waiting):
-            context_id = next(iter(self._waiting))
-            del self._waiting[context_id]
-            utterance = self._utterances.get(context_id)
-            if utterance is None:
-                continue
-            sent = self._send_next(utterance)
-            if utterance.unsent:
-                self._waiting[context_id] = None
-                blocked = set() if sent else {*blocked, context_id}
-            elif utterance.text_is_over:
-                self._protocol.end(context_id)
-        self._flush()
-
-    def _send_next(self, utterance: OnConnection) -> bool:
-        """Send an utterance's next chunk; False if it has none or there is no room."""
-        if not utterance.unsent:
-            return False
-        chunk_id, text = utterance.unsent.first
-        live = self._protocol.contexts
-        if not self._room.allows(utterance.id, len(text), self.ready.limits, live):
-            return False
-        if utterance.id not in live:
-            self._protocol.window(utterance.id, utterance.window)
-        options = utterance.sent_one()
-        self._protocol.speak(utterance.id, text, chunk_id=chunk_id, **options)
-        self._room.sent(utterance.id, chunk_id, len(text))
-        return True
-
-    def _flush(self) -> None:
-        self._to_send.set()
 
 
 def _reason(group: BaseExceptionGroup[Exception]) -> KokoroAgentsError:

@@ -54,7 +54,16 @@ class RemoteProtocolError(ProtocolError):
 
 
 class ConnectionFailed(KokoroAgentsError):
-    """The connection could not be opened. Nothing was spoken."""
+    """The connection could not be opened. Nothing was spoken.
+
+    Args:
+        message: why, and what to do.
+        retryable: whether another attempt may work; False for what somebody has to mend first.
+    """
+
+    def __init__(self, message: str, *, retryable: bool = True) -> None:
+        super().__init__(message)
+        self.retryable = retryable
 
 
 class ConnectionLost(KokoroAgentsError):

@@ -26,8 +26,10 @@ _SPACE: Final = re.compile(r"\s")
 class HeardWord(NamedTuple):
     """A word of a passage, in samples of the utterance and characters of both texts."""
 
+    first: int
     middle: int
     end: int
+    spoken_start: int
     spoken_end: int
     char_end: int
 

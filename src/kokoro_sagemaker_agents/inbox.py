@@ -24,7 +24,9 @@ class Inbox:
     """
 
     def __init__(self, window: int, sample_rate: int) -> None:
-        self.window = window
+        self._window = window
+        self._sample_rate = sample_rate
+        self._samples = 0
         self._events: deque[SpeechEvent] = deque()
         self._bytes = 0
         self._most_bytes = (2 * window + _OVERRUN_S * sample_rate) * _LARGEST_SAMPLE_BYTES
@@ -39,17 +41,23 @@ class Inbox:
         """Whether there is far more audio in it than the server was allowed to send."""
         return self._bytes > self._most_bytes
 
+    def open_account(self) -> int:
+        """How many samples a server may send at first that has sent nothing yet."""
+        self._credit = Credit(self._window, self._sample_rate)
+        return max(1, self._window - self._samples)  # without any credit nothing would ever come
+
     def put(self, *events: SpeechEvent) -> None:
         """Append events."""
         for event in events:
             self._events.append(event)
             if isinstance(event, AudioChunk):
                 self._bytes += len(event.pcm)
+                self._samples += event.samples
 
     def clear(self) -> None:
         """Drop what was not taken."""
         self._events.clear()
-        self._bytes = 0
+        self._bytes = self._samples = 0
 
     def take(self, now_s: float) -> tuple[SpeechEvent, int]:
         """The oldest event, and how many samples to grant the server because of it (mostly 0)."""
@@ -58,6 +66,7 @@ class Inbox:
         match event:
             case AudioChunk():
                 self._bytes -= len(event.pcm)
+                self._samples -= event.samples
                 if event.samples:
                     self.clock.took(event.samples, now_s)
                     grant = self._credit.took(event.samples)

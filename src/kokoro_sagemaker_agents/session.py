@@ -1,17 +1,18 @@
-"""A session: one connection to a container, and any number of utterances on it."""
+"""A session: what looks like one connection to a container, and any number of utterances on it."""
 
 from __future__ import annotations
 
 import ssl as _ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import count
 from types import TracebackType
 from typing import Unpack
 
 from .config import SessionConfig, SessionOptions, UtteranceOptions
-from .connection import Connection
 from .errors import LocalProtocolError
 from .protocol import Ready
+from .route import Route
 from .sources import TextSource, check_source
 from .speech import Speech
 from .text import SentenceChunker
@@ -21,24 +22,30 @@ from .utterance import Utterance
 
 
 class SpeechSession:
-    """Speech from one container, over one connection that many utterances share.
+    """Speech from a container, over one connection that many utterances share.
+
+    A connection that is lost, or about to end, is replaced: the listener hears neither a lost word
+    nor one twice.
 
     Use it as `async with SpeechSession.connect(url) as session`, or call `open` and `close`. It
     belongs to the event loop in which it was opened; `blocking.SpeechSession` is its twin for code
     without asyncio.
 
     Args:
-        transport: The connection, not opened yet; `connect` makes one of an address.
+        make_transport: Gives a connection that is not opened yet, a new one for each time that
+            one is lost or too old; `connect` makes it of an address.
         **options: See `SessionOptions`.
 
     Raises:
         InvalidInput: an option that no server could take.
     """
 
-    def __init__(self, transport: Transport, **options: Unpack[SessionOptions]) -> None:
+    def __init__(
+        self, make_transport: Callable[[], Transport], **options: Unpack[SessionOptions]
+    ) -> None:
         self._config = SessionConfig.of(options)
-        self._transport = transport
-        self._connection: Connection | None = None
+        self._make_transport = make_transport
+        self._route: Route | None = None
         self._numbers = count(1)
 
     @classmethod
@@ -58,12 +65,15 @@ class SpeechSession:
             ssl: For `wss` other than by the system's certificates.
             **options: `voice`, `speed`, `language`, `sample_rate`, `encoding`, `timestamps`,
                 `lexicon`, `preload`, `first_chunk`, `idle_flush_s`, `window_s`,
-                `connect_timeout_s`, `answer_timeout_s`, `keepalive_s`; see `SessionOptions`.
+                `connect_timeout_s`, `answer_timeout_s`, `keepalive_s`, `reconnect_s`; see
+                `SessionOptions`.
 
         Raises:
             InvalidInput: an address or option that cannot be.
         """
-        return cls(WebSocketTransport(url, headers=headers, ssl=ssl), **options)
+        make_transport = partial(WebSocketTransport, url, headers=headers, ssl=ssl)
+        make_transport()  # a bad address is told at once
+        return cls(make_transport, **options)
 
     async def open(self) -> None:
         """Connect, and wait until the server is ready and has taken the session's options.
@@ -76,20 +86,21 @@ class SpeechSession:
             RemoteProtocolError: the server speaks something else.
             LocalProtocolError: it was opened before.
         """
-        if self._connection is not None:
+        if self._route is not None:
             raise LocalProtocolError("a session is opened once; make another one")
-        connection = Connection(
-            self._transport,
+        self._route = Route(
+            self._make_transport,
+            self._config.configure(),
             connect_timeout_s=self._config.connect_timeout_s,
             keepalive_s=self._config.keepalive_s,
+            reconnect_s=self._config.reconnect_s,
         )
-        self._connection = connection
-        await connection.open(self._config.configure())
+        await self._route.open()
 
     async def close(self) -> None:
         """End the session: utterances that are not done raise `SessionClosed`. Idempotent."""
-        if self._connection is not None:
-            await self._connection.close()
+        if self._route is not None:
+            await self._route.close()
 
     async def __aenter__(self) -> SpeechSession:
         await self.open()
@@ -107,15 +118,40 @@ class SpeechSession:
     def ready(self) -> Ready:
         """What the server is and can do: engine, voices, languages, limits.
 
+        That of the present connection; in an outage, of the last one.
+
         Raises:
             LocalProtocolError: the session was not opened.
         """
-        return self._opened().ready
+        return self._opened().current.ready
 
     @property
     def draining(self) -> bool:
-        """Whether the server said that it will close soon: open another session."""
-        return self._opened().draining
+        """Whether the server said that it will close soon, and no other one was reached yet."""
+        return self._opened().current.draining
+
+    @property
+    def connected(self) -> bool:
+        """Whether text is sent at once; False while a lost connection is being replaced."""
+        return self._opened().up
+
+    @property
+    def connections(self) -> int:
+        """How many connections it has had so far."""
+        return self._opened().connections
+
+    @property
+    def load(self) -> int:
+        """How many of its utterances are not done."""
+        return self._opened().load
+
+    def rotate(self) -> None:
+        """Go on with a new connection once it is open, perhaps to another instance.
+
+        What the present one was asked for is still spoken on it. A session does this by itself
+        before a connection gets too old, and when its server is draining.
+        """
+        self._opened().rotate()
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -134,21 +170,22 @@ class SpeechSession:
         Raises:
             InvalidInput: an option that this server does not offer.
             SessionClosed: the session was closed.
-            ConnectionLost: or whatever else has ended the connection.
+            RemoteProtocolError: or whatever else has ended the session for good. A connection that
+                is lost does not.
         """
-        connection = self._opened()
-        if connection.error is not None:
-            raise connection.error
+        route = self._opened()
+        if route.error is not None:
+            raise route.error
         config = self._config.utterance.changed(options)
-        config.check_against(connection.ready)
+        config.check_against(route.current.ready)
         utterance = Utterance(
             f"u{next(self._numbers)}",
-            connection,
+            route.current.utterances,
             config,
             chunker=chunker,
             answer_timeout_s=self._config.answer_timeout_s,
         )
-        connection.attach(utterance)
+        route.attach(utterance)
         return utterance
 
     def speak(
@@ -171,14 +208,14 @@ class SpeechSession:
         Raises:
             InvalidInput: no text, or an option that this server does not offer.
             SessionClosed: the session was closed.
-            ConnectionLost: or whatever else has ended the connection.
+            RemoteProtocolError: or whatever else has ended the session for good.
         """
         check_source(text)
         return Speech(self.utterance(chunker=chunker, **options), text)
 
-    def _opened(self) -> Connection:
-        if self._connection is None:
+    def _opened(self) -> Route:
+        if self._route is None:
             raise LocalProtocolError(
                 "the session is not open: use `async with`, or `await session.open()` first"
             )
-        return self._connection
+        return self._route

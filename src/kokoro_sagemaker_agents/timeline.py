@@ -9,6 +9,7 @@ has not begun (its words, its failure) waits until it is next.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from . import protocol
 from .events import (
@@ -29,13 +30,33 @@ from .text import TextChunk
 
 @dataclass(slots=True, kw_only=True)
 class _Spoken:
-    """A chunk that is or will be spoken, and what came of it."""
+    """A chunk that is or will be spoken, and what came of it.
+
+    `base_chars` and `base_samples`: where the present request's text and audio begin in the chunk;
+    both 0 unless another model has taken it over midway. `told_chars`: up to where, in the chunk's
+    text, its words were told on connections that are lost.
+    """
 
     passage: Passage
     chunk_id: int
+    base_chars: int = 0
+    base_samples: int = 0
+    told_chars: int = 0
     early_words: list[protocol.WordTimestamps] = field(default_factory=list)
     failure: protocol.Error | None = None
     warnings: list[str] = field(default_factory=list)
+
+
+class Resumption(NamedTuple):
+    """Where to go on with a chunk.
+
+    Attributes:
+        chars: How many characters of the text that was last asked for are left out.
+        from_sample: How many samples of the rest are left out.
+    """
+
+    chars: int = 0
+    from_sample: int = 0
 
 
 class Timeline:
@@ -62,6 +83,11 @@ class Timeline:
     def chunks(self) -> int:
         """How many chunks were added that are spoken."""
         return self._next_id
+
+    @property
+    def unanswered(self) -> int:
+        """How many of them have neither been spoken to their end nor failed."""
+        return len(self._unanswered)
 
     def add(self, chunk: TextChunk) -> int | None:
         """Append a chunk; returns its id, None if there is nothing in it to speak."""
@@ -134,8 +160,8 @@ class Timeline:
         self._done += 1
         done = ChunkDone(
             chunk_id=message.chunk_id,
-            samples=message.samples,
-            duration_s=message.duration,
+            samples=spoken.base_samples + message.samples,
+            duration_s=spoken.base_samples / self._rate + message.duration,
             timings=ChunkTimings(
                 queue_ms=message.queue_ms,
                 g2p_ms=message.g2p_ms,
@@ -149,6 +175,35 @@ class Timeline:
         """Any unanswered chunk will not be spoken (to its end)."""
         self._unanswered[chunk_id].failure = error
         return self._failures_that_are_next()
+
+    def resumption(self, same_model: bool) -> Resumption | None:
+        """Where another connection is to go on with the first unanswered chunk.
+
+        The same model says the same text with the same samples, so what has come is left out.
+        Another one begins again at the word in which the audio broke off.
+
+        Args:
+            same_model: Whether the other connection's model is the one that began it.
+
+        Returns:
+            None if audio has come that cannot be counted without decoding it (`mp3`, `opus`).
+        """
+        for spoken in self._unanswered.values():
+            spoken.early_words.clear()  # they come again
+        if not self._begun:
+            return Resumption()
+        if self._length_is_open:
+            return None
+        spoken = next(iter(self._unanswered.values()))
+        passage = spoken.passage
+        spoken.told_chars = max((word.spoken_end for word in passage.words), default=0)
+        came = self.samples - (passage.first_sample or 0)
+        begun = [word for word in passage.words if word.first < self.samples]
+        if same_model or not begun or not came:
+            return Resumption(from_sample=came - spoken.base_samples)
+        chars = begun[-1].spoken_start - spoken.base_chars
+        spoken.base_chars, spoken.base_samples = begun[-1].spoken_start, came
+        return Resumption(chars=chars)
 
     def warning(self, message: protocol.ServerWarning) -> None:
         """Something worth knowing; told with the end of what it is about."""
@@ -201,11 +256,20 @@ class Timeline:
         spoken.passage.last_sample = self.samples
 
     def _placed(self, spoken: _Spoken, message: protocol.WordTimestamps) -> WordTimestamps:
-        """The chunk's words, moved to the utterance's clock and to the source's characters."""
-        offset_s = (spoken.passage.first_sample or 0) / self._rate
+        """The chunk's words, moved to the utterance's clock and to the source's characters.
+
+        A word that was told on a lost connection is not told again.
+        """
+        offset_s = ((spoken.passage.first_sample or 0) + spoken.base_samples) / self._rate
         words = []
         for word in message.words:
-            spoken_end, (start, end) = _source_range(spoken.passage.chunk, word)
+            spoken_start = spoken.base_chars + word.char_start
+            spoken_end = spoken.base_chars + word.char_end
+            if spoken_start < spoken.told_chars:
+                continue
+            spoken_start, spoken_end, (start, end) = _source_range(
+                spoken.passage.chunk, spoken_start, spoken_end
+            )
             start_s, end_s = offset_s + word.start, offset_s + word.end
             words.append(
                 WordTime(
@@ -214,8 +278,10 @@ class Timeline:
             )
             spoken.passage.words.append(
                 HeardWord(
+                    first=round(start_s * self._rate),
                     middle=round((start_s + end_s) / 2 * self._rate),
                     end=round(end_s * self._rate),
+                    spoken_start=spoken_start,
                     spoken_end=spoken_end,
                     char_end=end,
                 )
@@ -223,15 +289,15 @@ class Timeline:
         return WordTimestamps(chunk_id=spoken.chunk_id, words=tuple(words))
 
 
-def _source_range(chunk: TextChunk, word: protocol.Word) -> tuple[int, tuple[int, int]]:
-    """Where the word ends in the spoken text, and its range in the source.
+def _source_range(chunk: TextChunk, start: int, end: int) -> tuple[int, int, tuple[int, int]]:
+    """A word's range in the spoken text, and in the source.
 
     A position outside the text, which only a faulty server or a chunk without a map would give,
     becomes the nearest one inside, at worst the whole chunk: the audio is right all the same.
     """
-    start = min(word.char_start, len(chunk.spoken))
-    end = min(max(start, word.char_end), len(chunk.spoken))
+    start = min(start, len(chunk.spoken))
+    end = min(max(start, end), len(chunk.spoken))
     try:
-        return end, chunk.source_range(start, end)
+        return start, end, chunk.source_range(start, end)
     except IndexError:
-        return end, (chunk.start, chunk.end)
+        return start, end, (chunk.start, chunk.end)

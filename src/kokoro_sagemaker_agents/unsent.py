@@ -1,11 +1,11 @@
-"""Text that waits to be sent, and the room that the server has for more."""
+"""Text on its way to a server: what waits, what is unanswered, and the room there is for more."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
 from collections.abc import Collection
-from typing import Final
+from typing import Final, NamedTuple
 
 from .protocol import Limits
 
@@ -14,17 +14,35 @@ from .protocol import Limits
 MAX_UNSENT_CHARS: Final = 1_000_000
 
 
+class Request(NamedTuple):
+    """A chunk as a server is asked for it.
+
+    Attributes:
+        chunk_id: Its number in the utterance.
+        text: What to say.
+        from_sample: How much of its audio is here already and is to be left out.
+    """
+
+    chunk_id: int
+    text: str
+    from_sample: int = 0
+
+
 class Unsent:
-    """The chunks of one utterance that the server has not been asked for yet, in order."""
+    """The chunks of one utterance that no server has answered yet, in order.
+
+    Those that were sent are kept until they are answered, so that they can be sent again.
+    """
 
     def __init__(self) -> None:
-        self._chunks: deque[tuple[int, str]] = deque()
+        self._waiting: deque[Request] = deque()
+        self._sent: dict[int, Request] = {}
         self._taken = asyncio.Event()
         self.chars = 0
-        """Characters of all of them."""
+        """Characters of all that wait to be sent."""
 
     def __len__(self) -> int:
-        return len(self._chunks)
+        return len(self._waiting)
 
     @property
     def full(self) -> bool:
@@ -32,23 +50,47 @@ class Unsent:
         return self.chars >= MAX_UNSENT_CHARS
 
     @property
-    def first(self) -> tuple[int, str]:
-        """Id and text of the one to be sent next; only if there is one."""
-        return self._chunks[0]
+    def first(self) -> Request:
+        """The one to be sent next; only if there is one."""
+        return self._waiting[0]
+
+    @property
+    def first_sent(self) -> Request | None:
+        """The oldest one that was sent and is not answered."""
+        return next(iter(self._sent.values()), None)
 
     def add(self, chunk_id: int, text: str) -> None:
         """Append a chunk."""
-        self._chunks.append((chunk_id, text))
+        self._waiting.append(Request(chunk_id, text))
         self.chars += len(text)
 
     def take(self) -> None:
-        """Drop the first one: it is sent."""
-        self.chars -= len(self._chunks.popleft()[1])
+        """The first one is sent."""
+        request = self._waiting.popleft()
+        self._sent[request.chunk_id] = request
+        self.chars -= len(request.text)
         self._taken.set()
+
+    def answered(self, chunk_id: int) -> None:
+        """A chunk need not be sent again."""
+        self._sent.pop(chunk_id, None)
+
+    def put_back(self, first: Request | None = None) -> None:
+        """All that was sent waits again, in front of the rest.
+
+        Args:
+            first: In place of the oldest of them, which was answered in part.
+        """
+        if first is not None:
+            self._sent[first.chunk_id] = first
+        self._waiting.extendleft(reversed(self._sent.values()))
+        self.chars += sum(len(request.text) for request in self._sent.values())
+        self._sent.clear()
 
     def clear(self) -> None:
         """Drop all: nobody wants them any more."""
-        self._chunks.clear()
+        self._waiting.clear()
+        self._sent.clear()
         self.chars = 0
         self._taken.set()
 

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 from . import protocol
 from .config import UtteranceConfig
-from .connection import Connection
 from .errors import (
     DeadlineExceeded,
     InvalidInput,
@@ -27,14 +26,17 @@ from .errors import (
 )
 from .events import Heard, SpeechEvent, UtteranceCancelled
 from .inbox import Inbox
+from .multiplexer import Multiplexer
 from .protocol import ClientEvent
 from .text import SentenceChunker, TextChunk
+from .text_input import TextInput
 from .timeline import Timeline
-from .unsent import Unsent
+from .unsent import Request, Unsent
 
-# A long text is chunked in pieces of this size, so that others get their turn: the chunker takes
-# about a microsecond a character.
-_PUSH_PIECE_CHARS: Final = 4096
+# A text that brings a server down each time it is asked for must not go round for ever, nor take
+# others with it: after the first of these it is tried alone.
+_SUSPICIOUS_INTERRUPTIONS: Final = 2
+_MOST_INTERRUPTIONS: Final = 3
 
 
 class Utterance:
@@ -48,22 +50,18 @@ class Utterance:
     def __init__(
         self,
         utterance_id: str,
-        connection: Connection,
+        multiplexer: Multiplexer,
         config: UtteranceConfig,
         *,
         chunker: SentenceChunker | None = None,
         answer_timeout_s: float,
     ) -> None:
         self._id = utterance_id
-        self._connection = connection
+        self._multiplexer = multiplexer
         self._config = config
         self._answer_timeout_s = answer_timeout_s
         self._loop = asyncio.get_running_loop()
-        self._own_chunker = chunker
-        self._chunker: SentenceChunker | None = None  # once text was pushed
-        self._pushing = False
-        self._pushed_at_s = 0.0
-        self._idle_timer: asyncio.TimerHandle | None = None
+        self._input = TextInput(lambda: chunker or config.chunker(), config.idle_flush_s)
         self._timeline = Timeline(config.sample_rate)
         self._unsent = Unsent()
         self._text_is_over = False  # because it ended, or because nobody wants it any more
@@ -76,6 +74,7 @@ class Utterance:
         self._failure: BaseException | None = None
         self._server_error: protocol.Error | None = None
         self._heard: Heard | None = None
+        self._interruptions = 0  # since the server last did something for us
 
     @property
     def id(self) -> str:
@@ -95,23 +94,9 @@ class Utterance:
             SessionClosed: the utterance was ended or cancelled.
             ConnectionLost: or whatever else has ended it; nothing can be spoken any more.
         """
-        self._check_takes_text(text, str)
-        if self._chunker is None:
-            if self._timeline.chunks:
-                raise LocalProtocolError("use either push or push_chunk in one utterance")
-            self._chunker = self._own_chunker or self._config.chunker()
-        self._pushing = True  # the text is all there: no stall inside it, however busy the loop
-        try:
-            for start in range(0, len(text), _PUSH_PIECE_CHARS):
-                if start:
-                    await asyncio.sleep(0)
-                    self._check_takes_text(text, str)
-                self._add(self._chunker.feed(text[start : start + _PUSH_PIECE_CHARS]))
-        finally:
-            self._pushing = False
-        self._pushed_at_s = self._loop.time()
-        if self._idle_timer is None:
-            self._idle_timer = self._loop.call_later(self._config.idle_flush_s, self._on_idle)
+        self.check_takes_text()
+        _check_type(text, str)
+        await self._input.push(text, self)
 
     async def push_chunk(self, chunk: TextChunk) -> None:
         """Add a chunk as it is, for callers that chunk themselves.
@@ -120,16 +105,14 @@ class Utterance:
             LocalProtocolError: `push` was used before.
             InvalidInput: and the others, as `push`.
         """
-        self._check_takes_text(chunk, TextChunk)
-        if self._chunker is not None:
-            raise LocalProtocolError("use either push or push_chunk in one utterance")
-        self._add([chunk])
+        self.check_takes_text()
+        _check_type(chunk, TextChunk)
+        self._input.push_chunk(chunk, self)
 
     async def flush(self) -> None:
         """Speak all that was pushed so far, finished sentence or not; more text may follow."""
-        self._stop_idle_timer()
-        if self._chunker is not None and not self._text_is_over:
-            self._add(self._chunker.flush())
+        if not self._text_is_over:
+            self._input.flush(self)
 
     async def end(self) -> None:
         """No more text comes: the rest is spoken, then the utterance is done.
@@ -143,7 +126,7 @@ class Utterance:
         if self._timeline.chunks:
             self._active_at_s = self._loop.time()
             self._wake.set()
-            self._connection.text_waits(self)
+            self._multiplexer.text_waits(self)
         else:  # nothing to speak in it: the server need not know
             self._finish(self._timeline.done())
 
@@ -151,12 +134,8 @@ class Utterance:
         """Wait until `push` takes text again, should too much of it wait."""
         await self._unsent.room()
 
-    def _check_takes_text(self, given: object, kind: type) -> None:
-        if not isinstance(given, kind):
-            raise InvalidInput(
-                f"an utterance takes {kind.__name__}, not {type(given).__name__};"
-                " pass the text of the message, chunk or delta"
-            )
+    def check_takes_text(self) -> None:
+        """Raise if `push` would."""
         if self._failure is not None:
             raise self._failure
         if self._text_is_over:
@@ -167,31 +146,14 @@ class Utterance:
                 code=protocol.ErrorCode.QUEUE_FULL,
             )
 
-    def _add(self, chunks: list[TextChunk]) -> None:
+    def add(self, chunks: list[TextChunk]) -> None:
+        """Take chunks as they are complete (`text_input.TakesChunks`)."""
         for chunk in chunks:
             chunk_id = self._timeline.add(chunk)
             if chunk_id is not None:
                 self._unsent.add(chunk_id, chunk.spoken)
         if self._unsent:
-            self._connection.text_waits(self)
-
-    def _on_idle(self) -> None:
-        """The text may have stalled (a tool call): speak a sentence that reads as finished."""
-        self._idle_timer = None
-        if self._chunker is None or self._text_is_over:
-            return
-        idle_s = self._loop.time() - self._pushed_at_s
-        missing_s = self._config.idle_flush_s - idle_s
-        if self._pushing or missing_s > 0:
-            delay_s = max(missing_s, 0.001)
-            self._idle_timer = self._loop.call_later(delay_s, self._on_idle)
-        else:
-            self._add(self._chunker.poll(idle_s))
-
-    def _stop_idle_timer(self) -> None:
-        if self._idle_timer is not None:
-            self._idle_timer.cancel()
-            self._idle_timer = None
+            self._multiplexer.text_waits(self)
 
     # --- events out ---
 
@@ -219,7 +181,7 @@ class Utterance:
             raise StopAsyncIteration
         event, grant = self._inbox.take(self._loop.time())
         if grant:
-            self._connection.grant(self._id, grant)
+            self._multiplexer.grant(self._id, grant)
         return event
 
     async def _wait_for_event(self) -> None:
@@ -231,7 +193,7 @@ class Utterance:
             if self._over:
                 return
             deadline_s = None
-            if self._connection.owes(self):
+            if self._multiplexer.owes(self):
                 deadline_s = max(since_s, self._active_at_s) + self._answer_timeout_s
             self._wake.clear()
             try:
@@ -297,13 +259,13 @@ class Utterance:
 
     def _stop(self) -> None:
         """No more text goes out and no more audio comes in."""
-        self._connection.cancel(self._id)
+        self._multiplexer.cancel(self._id)
         self._end_text()
         self._inbox.clear()
 
     def _end_text(self) -> None:
         self._text_is_over = True
-        self._stop_idle_timer()
+        self._input.stop()
         self._unsent.clear()
 
     def _finish(self, event: SpeechEvent) -> None:
@@ -337,7 +299,7 @@ class Utterance:
         if getattr(self, "_over", True):
             return
         with contextlib.suppress(RuntimeError):  # the loop is closed, and the connection with it
-            self._loop.call_soon_threadsafe(self._connection.cancel, self._id)
+            self._loop.call_soon_threadsafe(self._multiplexer.cancel, self._id)
 
     # --- what its connection needs; see `OnConnection` ---
 
@@ -346,10 +308,9 @@ class Utterance:
         """Whether no text follows what is unsent."""
         return self._text_is_over
 
-    @property
-    def window(self) -> int:
-        """Samples that the server may be ahead of the reader at first."""
-        return self._inbox.window
+    def open_account(self) -> int:
+        """Samples that a server may be ahead of the reader at first."""
+        return self._inbox.open_account()
 
     @property
     def unsent(self) -> Unsent:
@@ -368,6 +329,7 @@ class Utterance:
         if self._over:
             return
         self._active_at_s = self._loop.time()
+        self._interruptions = 0
         match event:
             case protocol.AudioReceived():
                 self._inbox.put(*self._timeline.audio(event))
@@ -375,10 +337,12 @@ class Utterance:
             case protocol.WordTimestamps():
                 self._inbox.put(*self._timeline.words(event))
             case protocol.ChunkDone():
+                self._unsent.answered(event.chunk_id)
                 self._inbox.put(*self._timeline.chunk_done(event))
             case protocol.Error(chunk_id=int() as chunk_id) if (
                 event.code != protocol.ErrorCode.CHUNK_ID_REUSED
             ):
+                self._unsent.answered(chunk_id)
                 self._inbox.put(*self._timeline.chunk_failed(event, chunk_id))
             case protocol.Error():
                 self._server_error = event
@@ -391,6 +355,42 @@ class Utterance:
             case _:
                 pass
         self._wake.set()
+
+    @property
+    def suspect(self) -> bool:
+        """Whether connections have ended again and again since it was last answered."""
+        return self._interruptions >= _SUSPICIOUS_INTERRUPTIONS
+
+    def interrupted(self, error: KokoroAgentsError) -> bool:
+        """The connection is over, but there may be another; returns whether to go on with it."""
+        if self._over:
+            return False
+        if self._unsent.first_sent is not None:
+            self._interruptions += 1
+        if self._interruptions > _MOST_INTERRUPTIONS:
+            self._fail(error)
+            return False
+        if self._ended and not self._timeline.unanswered:
+            self._finish(self._timeline.done())  # only the word that it is done was lost
+            return False
+        return True
+
+    def move(self, multiplexer: Multiplexer) -> None:
+        """Go on with another connection: ask again for all that was not answered."""
+        same_model = multiplexer.model == self._multiplexer.model
+        self._multiplexer = multiplexer
+        sent = self._unsent.first_sent
+        resumption = self._timeline.resumption(same_model) if sent else None
+        if sent and resumption:
+            text = sent.text[resumption.chars :]
+            self._unsent.put_back(Request(sent.chunk_id, text, resumption.from_sample))
+        elif sent:
+            self._unsent.answered(sent.chunk_id)
+            self._inbox.put(*self._timeline.chunk_failed(_cut_off(self._id), sent.chunk_id))
+            self._unsent.put_back()
+        self._wake.set()
+        if self._unsent or self._ended:
+            self._multiplexer.text_waits(self)
 
     def lost(self, error: KokoroAgentsError) -> None:
         """The connection is over: what has come may still be read, unless the owner closed it."""
@@ -421,3 +421,22 @@ class Utterance:
             )
         kind = OverloadedError if error.retryable else SpeechFailed
         return kind(error.message, code=error.code, retryable=error.retryable, context_id=self._id)
+
+
+def _check_type(given: object, kind: type) -> None:
+    if not isinstance(given, kind):
+        raise InvalidInput(
+            f"an utterance takes {kind.__name__}, not {type(given).__name__};"
+            " pass the text of the message, chunk or delta"
+        )
+
+
+def _cut_off(utterance_id: str) -> protocol.Error:
+    """The answer for a chunk of which a part has come, nobody knows how much."""
+    return protocol.Error(
+        code=protocol.ErrorCode.INTERNAL,
+        message="the connection was lost in the middle of this chunk, and mp3 and opus cannot be"
+        " continued there; use a PCM encoding to have it resumed to the sample",
+        retryable=True,
+        context_id=utterance_id,
+    )

@@ -13,6 +13,9 @@ class Transport(ABC):
     by itself within seconds.
     """
 
+    max_age_s: float | None = None
+    """After how many seconds the way in between ends it; None if it does not."""
+
     @abstractmethod
     async def open(self) -> None:
         """Connect.

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from msgspec import structs
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
@@ -74,6 +75,10 @@ class FakeServer:
         self.answers = True  # to anything at all
         self.ignores_windows = False
         self.pieces_left: float = float("inf")  # how many it may still send
+        self.refuses = False  # any new connection
+        self.refused = 0
+        self.poison = ""  # a text with this brings it down
+        self.models: list[str] = []  # that the next connections will find, in place of the first
         self.ready = Ready(
             instance_id="i-1",
             model="fake",
@@ -118,7 +123,14 @@ class FakeServer:
     # --- the server ---
 
     async def handle(self, connection: ServerConnection) -> None:
-        protocol = ServerProtocol(self.ready, validate=check_voice)
+        if self.refuses:
+            self.refused += 1
+            self._changed.set()
+            connection.transport.abort()
+            return
+        model = self.models.pop(0) if self.models else self.ready.model
+        ready = structs.replace(self.ready, model=model)
+        protocol = ServerProtocol(ready, validate=check_voice)
         self.protocols.append(protocol)
         self.connections.add(connection)
         if self.says_ready:
@@ -131,6 +143,8 @@ class FakeServer:
                 self.received.append(decode_client(frame))
                 for event in protocol.receive(frame):
                     if isinstance(event, SpeakRequested):
+                        if self.poison and self.poison in event.text:
+                            self.vanish()
                         requests[event.context_id, event.chunk_id] = event
                 queued = [(c, i) for c in protocol.contexts for i in protocol.unanswered(c)]
                 chars = sum(len(requests[key].text) for key in queued)
@@ -189,6 +203,7 @@ class FakeServer:
     ) -> bool:
         """Whether there was something to do, and it was done."""
         key, text = (request.context_id, request.chunk_id), request.text
+        positions.setdefault(key, request.from_sample)
         credit = protocol.credit(key[0])
         if self.pieces_left <= 0:
             return False
@@ -197,14 +212,16 @@ class FakeServer:
         if "FAIL" in text:
             protocol.chunk_failed(*key, "synthesis_failed", "the engine could not say this")
             return True
-        if not positions[key] and request.options.timestamps == "word":
-            protocol.words(*key, words_of(text))
         start = positions[key]
+        if start == request.from_sample and request.options.timestamps == "word":
+            # From the word on in whose middle the audio begins: the earlier ones were told.
+            protocol.words(*key, (w for w in words_of(text) if w.end * 24_000 > start))
         data = pcm_of(text)[start * 2 : (start + PIECE) * 2]
         positions[key] += len(data) // 2
         self.pieces_left -= 1
         self.sent_samples[key[0]] += len(data) // 2
-        protocol.audio(*key, data)
+        counted = request.options.encoding == "pcm_s16le"
+        protocol.audio(*key, data, None if counted else len(data) // 2)
         if positions[key] == len(text) * SAMPLES_PER_CHAR:
             protocol.chunk_done(*key, warnings=["☃ was left out"] if "☃" in text else [])
         return True

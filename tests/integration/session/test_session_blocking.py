@@ -162,7 +162,7 @@ def test_errors_are_raised_where_they_belong(threaded: Threaded) -> None:
         SpeechSession.connect(threaded.fake.url, voice="nobody").open()
     with pytest.raises(ConnectionFailed):
         SpeechSession.connect("ws://127.0.0.1:1").open()
-    with SpeechSession.connect(threaded.fake.url) as session:
+    with SpeechSession.connect(threaded.fake.url, reconnect_s=0) as session:
         with pytest.raises(InvalidInput):
             session.speak(7)  # type: ignore[arg-type]  # the point
         with pytest.raises(ZeroDivisionError, match="the LLM is gone"):

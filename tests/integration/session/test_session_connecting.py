@@ -241,7 +241,7 @@ async def test_audio_that_has_come_can_be_read_after_the_close(fake: Any) -> Non
 async def test_a_server_that_vanishes_mid_audio_ends_every_utterance(fake: Any) -> None:
     fake.allow(6)
     loop = asyncio.get_running_loop()
-    async with SpeechSession.connect(fake.url) as session:
+    async with SpeechSession.connect(fake.url, reconnect_s=0) as session:
         readers = [asyncio.create_task(collect(session.speak(LONG))) for _ in range(3)]
         await fake.until(lambda: fake.pieces_left == 0)
         at_s = loop.time()
@@ -258,7 +258,7 @@ async def test_a_server_that_vanishes_mid_audio_ends_every_utterance(fake: Any) 
 
 async def test_what_came_before_the_connection_was_lost_is_not_lost(fake: Any) -> None:
     fake.allow(3)
-    async with SpeechSession.connect(fake.url) as session:
+    async with SpeechSession.connect(fake.url, reconnect_s=0) as session:
         utterance = session.utterance()
         await utterance.push(LONG)
         await fake.until(lambda: fake.pieces_left == 0)
@@ -275,7 +275,7 @@ async def test_what_came_before_the_connection_was_lost_is_not_lost(fake: Any) -
 
 async def test_a_server_that_goes_silent_is_noticed(fake: Any) -> None:
     fake.allow(2)
-    async with SpeechSession.connect(fake.url, keepalive_s=0.1) as session:
+    async with SpeechSession.connect(fake.url, keepalive_s=0.1, reconnect_s=0) as session:
         speech = session.speak(LONG)
         await first_audio(speech)
         fake.answers = False
@@ -319,17 +319,6 @@ async def test_a_server_that_ignores_windows_ends_only_the_utterance_it_floods(
         with pytest.raises(RemoteProtocolError, match="without regard to `window`"):
             await collect(flooded)
         assert isinstance((await collect(session.speak("Next.")))[-1], UtteranceDone)
-
-
-async def test_draining_is_told_and_speech_goes_on(fake: Any) -> None:
-    fake.allow(1)
-    async with SpeechSession.connect(fake.url) as session:
-        speech = session.speak(LONG)
-        await first_audio(speech)
-        fake.protocols[0].draining(30.0)
-        fake.allow(float("inf"))
-        assert isinstance((await collect(speech))[-1], UtteranceDone)
-        assert session.draining
 
 
 async def test_an_utterance_that_the_server_gives_up_says_why(fake: Any) -> None:

@@ -33,8 +33,10 @@ def passages_of(*texts: str, words: bool = True) -> list[Passage]:
             middle, last = sample + (at + end) * CHAR // 2, sample + end * CHAR
             passage.words.append(
                 HeardWord(
+                    first=sample + at * CHAR,
                     middle=middle,
                     end=last,
+                    spoken_start=at,
                     spoken_end=end,
                     char_end=chunk.source_range(at, end)[1],
                 )

@@ -206,7 +206,7 @@ async def test_a_server_that_takes_no_more_text_is_given_up(
 ) -> None:
     monkeypatch.setattr(connection, "SEND_TIMEOUT_S", 0.05)
     transport = Memory()
-    async with SpeechSession(transport) as session:
+    async with SpeechSession(lambda: transport, reconnect_s=0) as session:
         transport.takes_frames = False
         with pytest.raises(DeadlineExceeded, match="took no more text"):
             async with asyncio.timeout(10):
@@ -219,7 +219,7 @@ async def test_a_goodbye_that_nobody_takes_does_not_hold_up_the_close(
 ) -> None:
     monkeypatch.setattr(connection, "CLOSE_TIMEOUT_S", 0.05)
     transport = Memory()
-    session = SpeechSession(transport)
+    session = SpeechSession(lambda: transport, reconnect_s=0)
     await session.open()
     transport.takes_frames = False
     await asyncio.wait_for(session.close(), 5)
@@ -228,7 +228,7 @@ async def test_a_goodbye_that_nobody_takes_does_not_hold_up_the_close(
 
 async def test_a_cancelled_close_still_frees_the_connection() -> None:
     transport = Memory()
-    session = SpeechSession(transport)
+    session = SpeechSession(lambda: transport, reconnect_s=0)
     await session.open()
     transport.takes_frames = False
     closing = asyncio.create_task(session.close())
@@ -252,7 +252,7 @@ async def test_a_mistake_of_ours_ends_the_connection_and_is_logged(
             return frame
 
     transport = Broken()
-    async with SpeechSession(transport) as session:
+    async with SpeechSession(lambda: transport, reconnect_s=0) as session:
         utterance = session.utterance()
         transport._frames.put_nowait("bug")
         with pytest.raises(ConnectionLost, match="ZeroDivisionError"):
