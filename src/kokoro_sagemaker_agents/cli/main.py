@@ -13,10 +13,10 @@ from typing import Final
 
 from kokoro_sagemaker_agents.errors import InvalidInput, KokoroAgentsError
 
-from . import chunk, demo, doctor, phonemize, say, serve, speak
+from . import chunk, demo, doctor, emulate, phonemize, say, serve, speak
 from .failure import FAILED, USAGE, CommandFailed
 
-_COMMANDS: Final = (say, speak, serve, chunk, phonemize, demo, doctor)
+_COMMANDS: Final = (say, speak, serve, emulate, chunk, phonemize, demo, doctor)
 #: What a shell reports for a program that Ctrl-C ended: 128 + SIGINT.
 _INTERRUPTED: Final = 130
 

@@ -4,7 +4,7 @@ from kokoro_sagemaker_agents.cli.main import main
 
 from .conftest import Cli
 
-COMMANDS = ("say", "speak", "serve", "chunk", "phonemize", "demo", "doctor")
+COMMANDS = ("say", "speak", "serve", "emulate", "chunk", "phonemize", "demo", "doctor")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -31,6 +31,7 @@ def test_help_teaches_with_an_example(command: str, capsys: pytest.CaptureFixtur
         (["speak", "--pace", "0"], "not above 0"),
         (["speak", "--pace", "inf"], "not above 0"),
         (["serve", "--port", "70000"], "70000 is not a port"),
+        (["emulate", "--time-scale", "0"], "not above 0"),
         (["chunk", "--max-phonemes", "many"], "many"),
     ],
 )
@@ -53,6 +54,7 @@ def test_wrong_arguments_are_refused_in_words(
         (["say", "Hi.", "--json", "-o", "-"], "give -o a file"),
         (["say", "Hi.", "--engine", "torch"], "use --engine onnx"),
         (["serve", "--engine", "torch"], "use --engine onnx"),
+        (["emulate", "--container", "ws://a", "--fault", "explode"], "use one of reset"),
         (["phonemize", "--language", "de", "Hallo"], "pt-br"),
         (["chunk", "--max-phonemes", "3"], "at least 40"),
     ],
