@@ -89,11 +89,25 @@ class Route:
     # --- its life ---
 
     async def open(self) -> None:
-        """Connect for the first time; raises what `Connection.open` does."""
+        """Connect for the first time; raises what `Connection.open` does.
+
+        A server that says it is too busy is asked again within `connect_timeout_s`.
+        """
+        clock = asyncio.get_running_loop().time
+        backoff = Backoff(self._connect_timeout_s)
+        backoff.pause_s(clock())
+        while True:
+            if self._error is not None:  # closed meanwhile
+                raise self._error
+            try:
+                connection = await self._connect()
+                break
+            except OverloadedError:
+                pause_s = backoff.pause_s(clock())
+                if pause_s is None:
+                    raise
+                await asyncio.sleep(pause_s)
         if self._error is not None:
-            raise self._error
-        connection = await self._connect()
-        if self._error is not None:  # closed meanwhile
             await connection.close()
             raise self._error
         self._use(connection)

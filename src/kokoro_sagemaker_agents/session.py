@@ -75,6 +75,48 @@ class SpeechSession:
         make_transport()  # a bad address is told at once
         return cls(make_transport, **options)
 
+    @classmethod
+    def sagemaker(
+        cls,
+        endpoint: str,
+        *,
+        region: str | None = None,
+        endpoint_url: str | None = None,
+        target_variant: str | None = None,
+        profile: str | None = None,
+        ca_bundle: str | None = None,
+        **options: Unpack[SessionOptions],
+    ) -> SpeechSession:
+        """A session with the container behind a SageMaker endpoint; needs Python 3.12.
+
+        Credentials are found as every AWS tool finds them: environment, profile, SSO, assumed role,
+        container, instance.
+
+        Args:
+            endpoint: The endpoint's name.
+            region: Where it is; by default the profile's.
+            endpoint_url: `https://host:port` of a VPC endpoint or of `kokoro-agents emulate`.
+            target_variant: One of its production variants.
+            profile: A profile of AWS's configuration files.
+            ca_bundle: A PEM file with the authorities to trust; by default `AWS_CA_BUNDLE`, else
+                the system's.
+            **options: As for `connect`.
+
+        Raises:
+            InvalidInput: an option that cannot be.
+        """
+        from .transports.sagemaker import SageMakerEndpoint
+
+        make_transport = SageMakerEndpoint(
+            endpoint,
+            region=region,
+            endpoint_url=endpoint_url,
+            target_variant=target_variant,
+            profile=profile,
+            ca_bundle=ca_bundle,
+        )
+        return cls(make_transport, **options)
+
     async def open(self) -> None:
         """Connect, and wait until the server is ready and has taken the session's options.
 

@@ -1,9 +1,9 @@
 """The server that a command starts for itself, in a process of its own.
 
-`python -m kokoro_sagemaker_agents.cli.child_server ENGINE` says in JSON lines on standard output
-how far it is, and once it can speak where it is; it ends when its standard input does. So it never
-outlives the command that started it, however that ends, and its work does not disturb what the
-command measures.
+`python -m kokoro_sagemaker_agents.cli.child_server ENGINE [--sagemaker]` says in JSON lines on
+standard output how far it is, and once it can speak where it is; it ends when its standard input
+does. So it never outlives the command that started it, however that ends, and its work does not
+disturb what the command measures. With `--sagemaker` an emulated endpoint is in front of it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import os
 import sys
 import threading
 import traceback
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def main() -> None:
     # What fails is told to the command, which says it in its own words.
     logging.basicConfig(level=logging.DEBUG if debug else logging.CRITICAL)
     try:
-        asyncio.run(_serve(engine, teller))
+        asyncio.run(_serve(engine, teller, sagemaker="--sagemaker" in sys.argv))
     except Exception as error:
         if debug:
             traceback.print_exc()
@@ -58,7 +59,7 @@ def main() -> None:
         sys.exit(1)
 
 
-async def _serve(engine: str, teller: Teller) -> None:
+async def _serve(engine: str, teller: Teller, *, sagemaker: bool) -> None:
     from kokoro_container.server import running_server
 
     ended = asyncio.Event()
@@ -71,11 +72,20 @@ async def _serve(engine: str, teller: Teller) -> None:
             loop.call_soon_threadsafe(ended.set)
 
     threading.Thread(target=wait_for_the_end, daemon=True).start()
-    async with running_server(
-        engine, progress=lambda what, _done: teller.tell(stage=what), wait_ready=False
-    ) as server:
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(
+            running_server(
+                engine, progress=lambda what, _done: teller.tell(stage=what), wait_ready=False
+            )
+        )
         await _tell_stages(server, teller)
-        teller.tell(url=server.url, http_url=server.http_url)
+        endpoint = {}
+        if sagemaker:
+            from kokoro_sagemaker_agents.emulator import Emulator
+
+            emulator = await stack.enter_async_context(Emulator(server.url))
+            endpoint = {"endpoint_url": emulator.endpoint_url, "ca_path": str(emulator.ca_path)}
+        teller.tell(url=server.url, http_url=server.http_url, **endpoint)
         await ended.wait()
 
 

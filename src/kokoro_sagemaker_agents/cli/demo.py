@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from . import machine, measure, picture, timeline
 from .arguments import Commands, add_engine, rate
-from .failure import OK
+from .failure import OK, CommandFailed
 from .local_server import LocalServer, local_server
 from .progress import ProgressLine
 from .scripted_llm import LONG, PACE, SHORT, Reply
@@ -18,12 +20,23 @@ from .speaking import DEFAULT_VOICE
 from .timeline import Run
 from .wav import WavWriter
 
+if TYPE_CHECKING:
+    from kokoro_sagemaker_agents import SpeechSession
+
+_SAGEMAKER_MODULES: Final = ("aws_sdk_sagemaker_runtime_http2", "botocore", "h2", "cryptography")
+_EMULATOR_KEYS: Final = {
+    "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+    "AWS_SECRET_ACCESS_KEY": "local-emulator-only",
+}
 _ABOUT = """\
 Play a scripted language model at a real one's pace and speak what it writes, three ways:
 
   streaming       each sentence is sent while the next one is still being written
   waiting         the whole reply is sent once it is written; the server streams its audio
   waiting-whole   the same, but the server answers with one finished WAV file
+
+With the AWS SDK (Python 3.12) the streamed speech goes through it and an emulated SageMaker
+endpoint, as it would in production; without, straight to the container.
 
 Writes reply.wav (the long reply, streamed), first-audio.png (what is heard when) and timeline.json
 (every figure), and prints a table. Needs no account, no GPU and no network; takes some two minutes.
@@ -57,6 +70,12 @@ def register(commands: Commands) -> argparse.ArgumentParser:
     )
     parser.add_argument("--quick", action="store_true", help="leave out waiting-whole")
     parser.add_argument("--json", action="store_true", help="print timeline.json, not the table")
+    parser.add_argument(
+        "--sagemaker",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="through the AWS SDK and an emulated endpoint (default auto: if installed)",
+    )
     add_engine(parser)
     parser.set_defaults(run=run)
     return parser
@@ -64,13 +83,15 @@ def register(commands: Commands) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, write the three files, print the table."""
+    through_sagemaker = _through_sagemaker(args.sagemaker)
     args.out.mkdir(parents=True, exist_ok=True)
     progress = ProgressLine(quiet=args.json)
-    runs, engine = asyncio.run(_measure(args, progress))
+    runs, engine = asyncio.run(_measure(args, progress, through_sagemaker))
     about = {
         "machine": machine.describe(),
         "versions": machine.versions(),
         "engine": engine,
+        "path": "AWS SDK, SageMaker emulator" if through_sagemaker else "WebSocket",
         "voice": args.voice,
         "tokens_per_s": args.pace,
     }
@@ -84,13 +105,43 @@ def run(args: argparse.Namespace) -> int:
     return OK
 
 
-async def _measure(args: argparse.Namespace, progress: ProgressLine) -> tuple[list[Run], str]:
-    """Both replies in every mode, one after the other, by one server; and its engine's name."""
+def _through_sagemaker(wanted: str) -> bool:
+    """Whether speech goes through AWS's SDK and the emulator."""
+    missing = [name for name in _SAGEMAKER_MODULES if find_spec(name) is None]
+    if wanted == "on" and missing:
+        raise CommandFailed(
+            f"the path through SageMaker needs {', '.join(missing)}; with Python 3.12 run"
+            " pip install -e '.[local,sagemaker,emulator]' -e ./container, or use --sagemaker off"
+        )
+    return wanted != "off" and not missing
+
+
+def _session(server: LocalServer, voice: str) -> SpeechSession:
     from kokoro_sagemaker_agents import SpeechSession
 
+    if not server.endpoint_url:
+        return SpeechSession.connect(server.url, voice=voice)
+    # The emulator checks no signatures unless asked to, and these keys open nothing.
+    for name, value in _EMULATOR_KEYS.items():
+        os.environ.setdefault(name, value)
+    return SpeechSession.sagemaker(
+        "kokoro",
+        region="us-east-1",
+        endpoint_url=server.endpoint_url,
+        ca_bundle=server.ca_path,
+        voice=voice,
+    )
+
+
+async def _measure(
+    args: argparse.Namespace, progress: ProgressLine, through_sagemaker: bool
+) -> tuple[list[Run], str]:
+    """Both replies in every mode, one after the other, by one server; and its engine's name."""
     runs: list[Run] = []
-    async with local_server(args.engine, progress, debug=args.debug) as server:
-        async with SpeechSession.connect(server.url, voice=args.voice) as session:
+    async with local_server(
+        args.engine, progress, debug=args.debug, sagemaker=through_sagemaker
+    ) as server:
+        async with _session(server, args.voice) as session:
             engine = session.ready.engine
             for reply in (SHORT, LONG):
                 progress.show(f"speaking the {reply.name} reply while it is written")
@@ -143,6 +194,7 @@ def _footnote(about: dict[str, Any]) -> str:
     machine_, versions = about["machine"], about["versions"]
     return (
         f"{machine_['cpu']}, {machine_['cores']} cores; engine {about['engine']};"
+        f" by {about['path']};"
         f" voice {about['voice']}; "
         + ", ".join(f"{name} {version}" for name, version in versions.items())
     )

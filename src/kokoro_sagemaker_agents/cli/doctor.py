@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from importlib import metadata
 from importlib.util import find_spec
 from typing import Any, Final, Literal
 
@@ -123,9 +124,7 @@ def _look(args: argparse.Namespace) -> Iterator[Finding]:
     yield Finding(
         "torch", "off", "the torch engine (GPU) is not in this version; onnx speaks on the CPU"
     )
-    yield Finding(
-        "sagemaker", "off", "speaking through a SageMaker endpoint is not in this version"
-    )
+    yield _sagemaker()
 
 
 def _guarded(name: str, look: Callable[[], Finding]) -> Iterator[Finding]:
@@ -157,6 +156,20 @@ def _client() -> Finding:
         + ("" if drawing else "; without matplotlib, so without the demo's picture"),
         "" if drawing else f"for the demo: {_INSTALL}",
     )
+
+
+def _sagemaker() -> Finding:
+    if sys.version_info < (3, 12):
+        return Finding(
+            "sagemaker", "off", "AWS's SDK needs Python 3.12", "make env PYTHON=python3.12"
+        )
+    needed = ("aws_sdk_sagemaker_runtime_http2", "botocore", "h2")
+    missing = [name for name in needed if find_spec(name) is None]
+    if missing:
+        todo = "pip install -e '.[sagemaker]'"
+        return Finding("sagemaker", "off", f"not installed: {', '.join(missing)}", todo)
+    sdk = metadata.version("aws-sdk-sagemaker-runtime-http2")
+    return Finding("sagemaker", "ok", f"aws-sdk-sagemaker-runtime-http2 {sdk}")
 
 
 def _container() -> Finding:

@@ -26,10 +26,15 @@ _TICK_S: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """Where it is: `url` (`ws://…`) for sessions, `http_url` for `/ping` and `/invocations`."""
+    """Where it is: `url` (`ws://…`) for sessions, `http_url` for `/ping` and `/invocations`.
+
+    Behind an emulated SageMaker endpoint also `endpoint_url`, and the authority it is signed by.
+    """
 
     url: str
     http_url: str
+    endpoint_url: str = ""
+    ca_path: str = ""
 
 
 def require_container() -> None:
@@ -49,7 +54,7 @@ def refuse_torch(engine: str) -> None:
 
 @asynccontextmanager
 async def local_server(
-    engine: str, progress: ProgressLine, *, debug: bool = False
+    engine: str, progress: ProgressLine, *, debug: bool = False, sagemaker: bool = False
 ) -> AsyncIterator[LocalServer]:
     """A server in a child process, ready to speak; it ends with the block.
 
@@ -57,6 +62,7 @@ async def local_server(
         engine: as `--engine` has it.
         progress: shows what starting it is at.
         debug: let its log through.
+        sagemaker: with an emulated SageMaker endpoint in front of it.
 
     Raises:
         CommandFailed: it could not start; the message is its own.
@@ -68,6 +74,7 @@ async def local_server(
     child = await asyncio.create_subprocess_exec(
         *command,
         *(["--debug"] if debug else []),
+        *(["--sagemaker"] if sagemaker else []),
         stdin=PIPE,
         stdout=PIPE,
         start_new_session=True,  # Ctrl-C is ours alone: the child ends when its input does
@@ -93,7 +100,7 @@ async def _ready(child: Process, progress: ProgressLine) -> LocalServer:
                     continue
                 told = answer.result()
                 if "url" in told:
-                    return LocalServer(told["url"], told["http_url"])
+                    return LocalServer(**told)
                 if "error" in told:
                     raise CommandFailed(told["error"])
                 stage = told["stage"]

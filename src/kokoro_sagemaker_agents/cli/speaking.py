@@ -60,25 +60,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of the file, in hertz (default 24000, the model's own)",
     )
     server = parser.add_argument_group(
-        "server", "Without --url a server is started here, and ended with the command."
+        "server",
+        "Without --url or --endpoint a server is started here, and ended with the command.",
     )
     server.add_argument("--url", metavar="ws://…", help="a running server, local or not")
     add_engine(server)
-    server.add_argument("--endpoint", metavar="NAME", help="a SageMaker endpoint (a later version)")
-    server.add_argument("--region", help="the endpoint's AWS region (a later version)")
-    server.add_argument("--endpoint-url", metavar="URL", help="its address (a later version)")
+    server.add_argument("--endpoint", metavar="NAME", help="a SageMaker endpoint")
+    server.add_argument("--region", help="the endpoint's AWS region (default: the profile's)")
+    server.add_argument(
+        "--endpoint-url", metavar="URL", help="of a VPC endpoint or of kokoro-agents emulate"
+    )
+    server.add_argument("--variant", metavar="NAME", help="one of the endpoint's variants")
     parser.add_argument(
         "--json", action="store_true", help="print figures and word times as one JSON object"
     )
 
 
 def check(args: argparse.Namespace) -> None:
-    """Raise `UsageError` for what this version cannot do."""
-    if args.endpoint or args.region or args.endpoint_url:
-        raise UsageError(
-            "speaking through a SageMaker endpoint is not in this version yet;"
-            " use --url ws://… for a running server, or neither for one on this machine"
-        )
+    """Raise `UsageError` for arguments that contradict each other."""
+    if args.endpoint and args.url:
+        raise UsageError("--endpoint and --url name two servers; give one of them")
+    if not args.endpoint and (args.region or args.endpoint_url or args.variant):
+        raise UsageError("--region, --endpoint-url and --variant need --endpoint NAME")
     if args.json and args.output == STDOUT:
         raise UsageError("--json and -o - both want standard output; give -o a file")
 
@@ -86,18 +89,16 @@ def check(args: argparse.Namespace) -> None:
 @asynccontextmanager
 async def open_session(args: argparse.Namespace) -> AsyncIterator[SpeechSession]:
     """A session with the server that the arguments name, or with one of our own."""
-    from kokoro_sagemaker_agents import SpeechSession
-
     async with AsyncExitStack() as stack:
         url = args.url
-        if url is None:
+        if url is None and not args.endpoint:
             progress = ProgressLine(quiet=args.json)
             server = await stack.enter_async_context(
                 local_server(args.engine, progress, debug=args.debug)
             )
             url = server.url
         try:
-            session = await stack.enter_async_context(SpeechSession.connect(url, **options(args)))
+            session = await stack.enter_async_context(_session(url, args))
         except InvalidInput as error:
             if error.code != ErrorCode.UNKNOWN_VOICE:
                 raise
@@ -105,6 +106,20 @@ async def open_session(args: argparse.Namespace) -> AsyncIterator[SpeechSession]
                 f"{error}; kokoro-agents doctor --quick names those of this machine"
             ) from error
         yield session
+
+
+def _session(url: str | None, args: argparse.Namespace) -> SpeechSession:
+    from kokoro_sagemaker_agents import SpeechSession
+
+    if url is not None:
+        return SpeechSession.connect(url, **options(args))
+    return SpeechSession.sagemaker(
+        args.endpoint,
+        region=args.region,
+        endpoint_url=args.endpoint_url,
+        target_variant=args.variant,
+        **options(args),
+    )
 
 
 def options(args: argparse.Namespace) -> UtteranceOptions:

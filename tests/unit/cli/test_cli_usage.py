@@ -49,8 +49,8 @@ def test_wrong_arguments_are_refused_in_words(
     ("arguments", "advice"),
     [
         (["say", " "], "give something to say"),
-        (["say", "Hi.", "--endpoint", "kokoro", "--region", "us-east-1"], "--url ws://"),
-        (["speak", "--endpoint-url", "http://127.0.0.1:1"], "not in this version"),
+        (["say", "Hi.", "--endpoint", "kokoro", "--url", "ws://127.0.0.1:1"], "two servers"),
+        (["speak", "--endpoint-url", "https://127.0.0.1:1"], "--endpoint NAME"),
         (["say", "Hi.", "--json", "-o", "-"], "give -o a file"),
         (["say", "Hi.", "--engine", "torch"], "use --engine onnx"),
         (["serve", "--engine", "torch"], "use --engine onnx"),
