@@ -15,9 +15,9 @@ import time
 from contextlib import AsyncExitStack
 
 import websockets
-from kokoro_sagemaker_agents.emulator import Emulator
 from websockets.asyncio.server import ServerConnection, serve
 
+from kokoro_sagemaker_agents.emulator import Emulator
 from kokoro_sagemaker_agents.protocol import Limits, Ready, ServerProtocol, SpeakRequested
 
 

@@ -113,14 +113,18 @@ async def measure_echo(told: dict[str, str], rounds: int) -> dict[str, Any]:
             for who, pipe in pipes.items():
                 times[who].append(await timed_ms(partial(pipe.echo, payload)))
         found["echo_ms"][name] = {who: figures(values) for who, values in times.items()}
+    # Until the first frame is back: the CRT holds back what follows a stream's opening.
     opens: dict[str, list[float]] = {"ours": [], "crt": []}
+
+    async def open_and_echo(client: Any) -> None:
+        await (await open_pipe(client)).echo(b"first")
+
+    async def open_ours() -> None:
+        await open_and_echo(await make_ours())
+
     for _ in range(OPENS):
-
-        async def open_ours() -> None:
-            await open_pipe(await make_ours())
-
         opens["ours"].append(await timed_ms(open_ours))
-        opens["crt"].append(await timed_ms(lambda: open_pipe(stock)))
+        opens["crt"].append(await timed_ms(partial(open_and_echo, stock)))
     found["warm_open_ms"] = {who: figures(values) for who, values in opens.items()}
     return found
 
@@ -177,6 +181,7 @@ def far_side() -> Any:
 async def measure(rounds: int) -> dict[str, Any]:
     with far_side() as told:
         os.environ["SSL_CERT_FILE"] = told["echo_ca"]  # how the CRT learns of an authority
+        os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"] = "AKID", "local"
         found = await measure_echo(told, rounds)
         found["token_to_container_ms"] = await measure_session(told)
     return found
@@ -189,13 +194,9 @@ def ratio(of: dict[str, dict[str, float]], share: str) -> float:
 def report(found: dict[str, Any]) -> dict[str, Any]:
     """Prints the table and returns all figures."""
     echo = found["echo_ms"]
-    print(
-        "round trip, ms      ours p50    p95    p99      CRT p50    p95    p99    ratio p50/p95/p99"
-    )
-    rows = [
-        *((f"{name} bytes", echo[name]) for name in SIZES),
-        ("warm open", found["warm_open_ms"]),
-    ]
+    print("round trip, ms      ours p50    p95    p99      CRT p50    p95    p99    ratios")
+    rows = [(f"{name} bytes", echo[name]) for name in SIZES]
+    rows.append(("warm open", found["warm_open_ms"]))
     for title, row in rows:
         ours, crt = row["ours"], row["crt"]
         print(
