@@ -1,7 +1,7 @@
 # POSIX make and GNU Make. ARGS='…' is handed on to the command that a target runs;
 # PYTHON=… names the Python to make .venv from.
 .POSIX:
-.PHONY: help env test lint format demo bench bench-peers clean
+.PHONY: help env test test-torch lint format demo bench bench-peers clean
 
 help: ## this list (the default)
 	@echo "make TARGET [ARGS='...'] [PYTHON=...]"
@@ -13,10 +13,16 @@ env: ## .venv with both packages and everything to run and test them (Python 3.1
 test: env ## every test; ARGS='tests/unit -k chunker' for some
 	.venv/bin/pytest $(ARGS)
 
+test-torch: ## the torch engine's tests, in .venv-torch (made first: minutes; a GPU is not needed)
+	@PYTHON="$(PYTHON)" sh scripts/make_torch_env.sh
+	OMP_WAIT_POLICY=PASSIVE .venv-torch/bin/pytest tests/torch $(ARGS)
+
 lint: env ## style, formatting and types (ruff, mypy --strict); changes nothing
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy src container/src
+	@if [ -x .venv/bin/hadolint ]; then .venv/bin/hadolint container/Dockerfile; \
+	else echo "hadolint is not in .venv (no wheel for this machine): the Dockerfile is not linted"; fi
 
 format: env ## put the code into the one format, with what ruff can mend by itself
 	.venv/bin/ruff check --fix .
@@ -31,6 +37,6 @@ bench: env ## every benchmark, one after the other; figures also in out/bench/*.
 bench-peers: env ## the environments of the splitters that benchmarks/chunker.py runs beside ours
 	.venv/bin/python benchmarks/chunker.py --prepare
 
-clean: ## remove all that make made here (.venv, out/, caches); prepared weights stay in the user's cache
-	rm -rf .venv .venv-bench-* out dist container/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+clean: ## remove all that make made here (environments, out/, caches); prepared weights stay in the user's cache
+	rm -rf .venv .venv-torch .venv-bench-* out dist container/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src container/src tests benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -6,11 +6,12 @@
 # only if it runs (a pyenv shim for a version that is not selected exits non-zero), says that it is
 # the version looked for, and has venv and ensurepip (Debian packs them apart).
 #
-# PYTHON=command-or-path names one instead; then no other is looked for.
+# PYTHON=command-or-path names one instead; then no other is looked for. PYTHON_VERSIONS='3.11'
+# narrows the choice.
 set -eu
 
 # The newest first. misaki 0.9.4 (container/pyproject.toml) ends below 3.13.
-VERSIONS='3.12 3.11'
+VERSIONS=${PYTHON_VERSIONS:-'3.12 3.11'}
 
 # Prints "VERSION PATH" of the interpreter behind a command: of the base one where the command
 # belongs to a virtual environment, which may be the one about to be remade.

@@ -6,7 +6,15 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final, Literal, TypedDict, get_args
 
 from .errors import InvalidInput
-from .protocol import Configure, Encoding, Ready, SpeechOptions, Timestamps, check_options
+from .protocol import (
+    Configure,
+    Encoding,
+    Markup,
+    Ready,
+    SpeechOptions,
+    Timestamps,
+    check_options,
+)
 from .protocol.options import PLAIN_OPTIONS
 from .text import LANGUAGES, SentenceChunker
 
@@ -38,6 +46,8 @@ class UtteranceOptions(TypedDict, total=False):
         sample_rate: Of the audio, hertz.
         encoding: `pcm_s16le`, `pcm_mulaw`, `pcm_alaw`, `mp3` or `opus`.
         timestamps: `word` for `WordTimestamps` events, `none` for none.
+        markup: `inline` if `[word](/ipa/)`, `[pause:0.5s]` and `<break time="0.5s"/>` in the text
+            are instructions; `none`, the default, for text that an LLM wrote.
         first_chunk: `clause` lets an utterance begin with part of a sentence, so that speech starts
             sooner; `sentence` does not.
         idle_flush_s: A stall of the text, in seconds, after which a sentence that reads as finished
@@ -51,6 +61,7 @@ class UtteranceOptions(TypedDict, total=False):
     sample_rate: int | None
     encoding: Encoding | None
     timestamps: Timestamps | None
+    markup: Markup | None
     first_chunk: FirstChunk | None
     idle_flush_s: float | None
     window_s: float | None
@@ -88,6 +99,7 @@ class UtteranceConfig:
     sample_rate: int = DEFAULT_SAMPLE_RATE
     encoding: Encoding = "pcm_s16le"
     timestamps: Timestamps = "word"
+    markup: Markup | None = None
     first_chunk: FirstChunk = "clause"
     idle_flush_s: float = 0.2
     window_s: float = 30.0
@@ -142,6 +154,7 @@ class UtteranceConfig:
             sample_rate=self.sample_rate,
             encoding=self.encoding,
             timestamps=self.timestamps,
+            markup=self.markup,
         )
 
     @property

@@ -23,7 +23,7 @@ async def test_a_session_is_told_what_the_server_can_do(server, connect) -> None
     assert ready["engine"] == "tone"
     assert "af_heart" in ready["voices"]
     assert len(ready["languages"]) == 9
-    assert ready["encodings"] == ["pcm_s16le", "pcm_mulaw", "pcm_alaw"]
+    assert ready["encodings"] == ["pcm_s16le", "pcm_mulaw", "pcm_alaw", "mp3", "opus"]
     assert ready["limits"]["text_chars"] == 20_000
 
 
@@ -294,8 +294,8 @@ async def test_more_sessions_than_there_is_room_for_are_told_so(serving, connect
 
 async def test_an_unused_option_is_not_ignored_silently(server, connect) -> None:
     async with connect(server.url) as client:
-        await client.send("configure", lexicon={"en-us": {"AWS": "ay double you ess"}})
+        await client.send("configure", preload=["Hello."])
         warning, _, _ = await client.until("warning")
         await client.says()
 
-    assert "lexicon" in warning["message"]
+    assert "keeps no phrases" in warning["message"]

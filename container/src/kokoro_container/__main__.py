@@ -1,31 +1,41 @@
 """`python -m kokoro_container`: the server, set up by environment variables.
 
-`PORT` (8080), `KOKORO_ENGINE` (`auto`, `onnx`, `tone`), `KOKORO_LANGUAGES` (those loaded before the
-server is ready, `en-us,en-gb`; any other one waits for its first text) and `KOKORO_LOG_LEVEL`
-(`INFO`). Arguments are ignored: SageMaker starts a container with `serve`.
+`SAGEMAKER_BIND_TO_PORT` or `PORT` (8080), `KOKORO_ENGINE` (`auto`, `onnx`, `torch`, `tone`),
+`KOKORO_LOG_FORMAT` (`json`; `text` to be read) and `KOKORO_LOG_LEVEL` (`INFO`), what else an
+operator may choose (`operator_variables`), and the AWS sample's variables (`environment`).
+SageMaker starts it with `serve`; see `entrypoint`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
+import sys
 
-from .server import DEFAULT_PORT, serve
+from . import logs
+from .entrypoint import WrongStart, check_arguments, port
+from .environment import with_sample_variables
+from .operator_variables import with_own_variables
+from .server import serve
 from .service import Settings
 
 
 def main() -> None:
     """Runs the server until it is told to end."""
-    logging.basicConfig(
-        level=os.environ.get("KOKORO_LOG_LEVEL", "INFO"),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-    )
-    languages = os.environ.get("KOKORO_LANGUAGES")
-    settings = Settings(languages=tuple(languages.split(","))) if languages else Settings()
+    try:
+        check_arguments(sys.argv[1:])
+        chosen = port(os.environ)
+        logs.configure(
+            os.environ.get("KOKORO_LOG_FORMAT") or "json",
+            os.environ.get("KOKORO_LOG_LEVEL") or "INFO",
+        )
+        settings = with_own_variables(Settings(), os.environ)
+        settings = with_sample_variables(settings, os.environ)
+    except (WrongStart, ValueError) as wrong:
+        sys.exit(str(wrong))
     asyncio.run(
         serve(
-            port=int(os.environ.get("PORT", DEFAULT_PORT)),
+            port=chosen,
             engine=os.environ.get("KOKORO_ENGINE", "auto"),
             settings=settings,
         )

@@ -14,9 +14,11 @@ from starlette.websockets import WebSocket
 
 from .connection import Connection
 from .invocations import Invocations
+from .metrics import CONTENT_TYPE
 from .service import Service, State
 
 STREAM_PATH: Final = "/invocations-bidirectional-stream"
+SPEECH_PATH: Final = "/v1/audio/speech"  # OpenAI's, for those who host the container themselves
 
 
 def create_app(service: Service) -> Starlette:
@@ -27,12 +29,18 @@ def create_app(service: Service) -> Starlette:
     """
 
     async def ping(_: Request) -> Response:
-        """200 only if a text was spoken here and the server isn't about to close."""
-        healthy = service.state is State.READY
+        """200 only if a text was spoken here, another one could be, and there will be time."""
         body = {"status": service.state.value}
-        if not healthy:
+        if service.state is not State.READY:
             body["stage"] = service.stage
-        return JSONResponse(body, 200 if healthy else 503)
+        elif problem := service.problem:
+            body = {"status": "unhealthy", "problem": problem}
+        else:
+            return JSONResponse(body)
+        return JSONResponse(body, 503)
+
+    async def metrics(_: Request) -> Response:
+        return Response(service.metrics.text(), media_type=CONTENT_TYPE)
 
     async def stream(socket: WebSocket) -> None:
         await Connection(socket, service).run()
@@ -45,7 +53,9 @@ def create_app(service: Service) -> Starlette:
     return Starlette(
         routes=[
             Route("/ping", ping, methods=["GET", "POST"]),
+            Route("/metrics", metrics),
             Route("/invocations", Invocations(service), methods=["POST"]),
+            Route(SPEECH_PATH, Invocations(service, "openai"), methods=["POST"]),
             WebSocketRoute(STREAM_PATH, stream),
         ],
         lifespan=lifespan,

@@ -10,15 +10,16 @@ client that never reads costs a bounded amount of memory.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections import deque
+from collections.abc import Mapping
 from typing import Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from kokoro_sagemaker_agents.errors import OverloadedError
 from kokoro_sagemaker_agents.protocol import (
+    BYTES_PER_SAMPLE,
     Cancel,
     Close,
     Configured,
@@ -29,10 +30,14 @@ from kokoro_sagemaker_agents.protocol import (
     Window,
 )
 
+from .aws_sample import SampleMessages
 from .faults import fault_of
+from .preload import Preload
 from .scheduler import Job, Stream
 from .service import NotReady, Service, State
-from .synthesis import Rendered
+from .session_log import SessionLog
+from .synthesis import Encoded, Rendered
+from .text.lexicon import Lexicon
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +69,8 @@ class Connection:
         self._socket = socket
         self._service = service
         self._streams: dict[str, _ContextStream] = {}
+        self._lexicon: Lexicon | None = None
+        self._preload: Preload | None = None
         self._outgoing: deque[str | bytes] = deque()
         self._outgoing_bytes = 0
         self._changed = asyncio.Event()  # the writer has something to do
@@ -73,6 +80,7 @@ class Connection:
         self._quiet.set()
         self._slow = False
         self._ended = False
+        self._log = SessionLog(socket.headers)
 
     async def run(self) -> None:
         """Serves the session until either side ends it."""
@@ -82,11 +90,18 @@ class Connection:
         except NotReady as error:
             await self._socket.close(CLOSE_FAILED, str(error))
             return
-        self._machine = ServerProtocol(ready, validate=self._service.check)
+        self._machine = ServerProtocol(
+            ready,
+            validate=self._service.check,
+            validate_lexicon=self._take_lexicon,
+            on_error=self._service.metrics.error,
+        )
+        self._messages = SampleMessages(self._machine, self._service.settings.request_age_s)
         self._machine.ready()
         if not await self._admitted():
             return
         self._service.sessions.add(self)
+        self._log.opened(len(self._service.sessions))
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._write())
@@ -97,13 +112,16 @@ class Connection:
         finally:
             self._service.sessions.discard(self)
             self._quiet.set()
-        # A client that said goodbye need not wait for ours.
-        if self._machine.closed and self._socket.application_state is WebSocketState.CONNECTED:
-            with contextlib.suppress(WebSocketDisconnect):
-                await self._socket.close()
+            self._log.closed(len(self._service.sessions))
+
+    @property
+    def contexts(self) -> int:
+        """How many are open."""
+        return len(self._machine.contexts)
 
     def draining(self, deadline_s: float) -> None:
         """Tells the client that the server closes soon."""
+        self._end_preload()
         self._machine.draining(deadline_s)
         self._flush()
 
@@ -140,7 +158,7 @@ class Connection:
             if message["type"] == "websocket.disconnect":
                 return
             frame = message.get("text")
-            self._handle(self._machine.receive(message["bytes"] if frame is None else frame))
+            self._handle(self._messages.receive(message["bytes"] if frame is None else frame))
 
     def _handle(self, events: list[ServerEvent]) -> None:
         for event in events:
@@ -150,6 +168,7 @@ class Connection:
                 case Window():
                     self._pause_or_go_on(event.context_id)
                 case Cancel():
+                    self._service.metrics.cancelled_contexts.add()
                     self._drop(event.context_id)
                 case Configured():
                     self._configured(event)
@@ -174,6 +193,7 @@ class Connection:
             # A chunk cut off after its beginning must come out the same on another connection,
             # where it is the first one: there it is its number that tells.
             opening=request.chunk_id < OPENING_CHUNKS or (first and not request.from_sample),
+            lexicon=self._lexicon,
         )
         try:
             self._service.scheduler.add(stream, speech, request.chunk_id)
@@ -181,10 +201,36 @@ class Connection:
             self._machine.chunk_failed(request.context_id, request.chunk_id, error.code, str(error))
 
     def _configured(self, event: Configured) -> None:
-        if event.lexicon:
-            self._machine.warning("lexicon: this server says every word as its own dictionary does")
-        if event.preload:
+        if not event.preload:
+            return
+        self._end_preload()  # the later one counts
+        service = self._service
+        if service.synthesizer.phrases is None:
             self._machine.warning("preload: this server keeps no phrases ready")
+        elif service.state is not State.DRAINING:
+            self._preload = Preload(
+                service.synthesizer,
+                service.scheduler,
+                event.preload,
+                event.options,
+                self._lexicon,
+                opening_chunks=OPENING_CHUNKS,
+                warn=self._warn,
+            )
+            self._preload.go_on()
+
+    def _take_lexicon(self, entries: Mapping[str, Mapping[str, str]]) -> None:
+        """Raises `InvalidInput` for one that cannot be used; else it is this session's now."""
+        self._lexicon = Lexicon.of(entries)
+
+    def _warn(self, message: str) -> None:
+        self._machine.warning(message)
+        self._flush()
+
+    def _end_preload(self) -> None:
+        if self._preload is not None:
+            self._service.scheduler.close(self._preload)
+            self._preload = None
 
     def _drop(self, context_id: str) -> None:
         stream = self._streams.pop(context_id, None)
@@ -192,6 +238,8 @@ class Connection:
             self._service.scheduler.close(stream)
 
     def _forget_finished(self) -> None:
+        if self._messages.settle():
+            self._end()
         live = self._machine.contexts
         if len(live) < len(self._streams):
             for context_id in set(self._streams).difference(live):
@@ -200,6 +248,7 @@ class Connection:
     def _end(self) -> None:
         """Nothing is wanted any more; what is queued is still sent."""
         self._ended = True
+        self._end_preload()
         for context_id in list(self._streams):
             self._drop(context_id)
         self._changed.set()
@@ -210,40 +259,44 @@ class Connection:
         """Sends a piece's word times and then its audio."""
         if audio.words and job.speech.options.timestamps == "word":
             self._machine.words(context_id, job.chunk_id, audio.words)
-        self._audio_bytes(context_id, job, audio.data)
+        self._encoded(context_id, job, audio.audio)
         self._pause_or_go_on(context_id)
         self._flush()
 
     def done(self, context_id: str, job: Job) -> None:
         """Sends the chunk's last audio and its end."""
-        self._audio_bytes(context_id, job, job.speech.rest())
+        self._encoded(context_id, job, job.speech.rest())
         waited_s = 0.0 if job.taken_at is None else job.taken_at - job.arrived_at - job.g2p_s
-        self._machine.chunk_done(
-            context_id,
-            job.chunk_id,
-            queue_ms=_ms(max(0.0, waited_s)),
-            g2p_ms=_ms(job.g2p_s),
-            synthesis_ms=_ms(job.synthesis_s),
-            warnings=job.warnings,
-        )
+        times = {
+            "queue_ms": _ms(max(0.0, waited_s)),
+            "g2p_ms": _ms(job.g2p_s),
+            "synthesis_ms": _ms(job.synthesis_s),
+        }
+        self._machine.chunk_done(context_id, job.chunk_id, **times, warnings=job.warnings)
+        self._log.spoken(job.chunk_id, job.speech.chars, times)
         self._forget_finished()
         self._flush()
 
     def failed(self, context_id: str, job: Job, error: Exception) -> None:
         """Sends that the chunk could not be spoken."""
-        fault = fault_of(error)
+        fault = fault_of(error, self._log.session)
         self._machine.chunk_failed(context_id, job.chunk_id, fault.code, fault.message)
         self._forget_finished()
         self._flush()
 
-    def _audio_bytes(self, context_id: str, job: Job, data: bytes) -> None:
-        for start in range(0, len(data), AUDIO_FRAME_BYTES):
-            self._machine.audio(context_id, job.chunk_id, data[start : start + AUDIO_FRAME_BYTES])
+    def _encoded(self, context_id: str, job: Job, audio: Encoded) -> None:
+        data, samples = audio
+        counted = job.speech.options.encoding in BYTES_PER_SAMPLE
+        for start in range(0, max(1, len(data)), AUDIO_FRAME_BYTES):
+            frame = data[start : start + AUDIO_FRAME_BYTES]
+            # Compressed frames have no length of their own; the first one stands for all.
+            length = None if counted else samples if start == 0 else 0
+            self._machine.audio(context_id, job.chunk_id, frame, length)
 
     # --- to the client ---
 
     def _flush(self) -> None:
-        frames = self._machine.data_to_send()
+        frames = self._messages.data_to_send()
         if not frames:
             return
         self._outgoing.extend(frames)
@@ -265,6 +318,10 @@ class Connection:
                         self._room.set()
                         self._set_slow(False)
                 if self._ended:
+                    # A client that said goodbye need not wait for ours.
+                    open_ = self._socket.application_state is WebSocketState.CONNECTED
+                    if self._machine.closed and open_:
+                        await self._socket.close()
                     return
                 if not self._machine.contexts:
                     self._quiet.set()

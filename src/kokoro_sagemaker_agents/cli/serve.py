@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
 
-from .arguments import Commands, add_engine, port
+from .arguments import Commands, add_engine, count, port, rate
 from .failure import OK, CommandFailed
-from .local_server import refuse_torch, require_container
+from .local_server import refuse_missing_torch, require_container
 
 _ABOUT = """\
 Run the server that the SageMaker container runs, with a speech model on this machine. The first
@@ -36,21 +35,63 @@ def register(commands: Commands) -> argparse.ArgumentParser:
         "--port", type=port, default=8080, help="port to listen on (default 8080); 0: a free one"
     )
     add_engine(parser)
+    _add_operating(parser)
     parser.set_defaults(run=run)
     return parser
 
 
+def _add_operating(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("for operators")
+    group.add_argument(
+        "--workers",
+        type=count,
+        default=1,
+        metavar="N",
+        help="model calls at the same time (default 1); more pays on a GPU",
+    )
+    group.add_argument(
+        "--max-sessions",
+        type=count,
+        default=256,
+        metavar="N",
+        help="connections at a time (default 256); more are refused",
+    )
+    group.add_argument(
+        "--max-wait",
+        type=rate,
+        default=20.0,
+        metavar="S",
+        help="who would wait longer for the first words is refused as overloaded (default 20 s)",
+    )
+    group.add_argument(
+        "--report-every",
+        type=rate,
+        metavar="S",
+        help="print the figures of /metrics for CloudWatch on standard output, every S seconds",
+    )
+    group.add_argument(
+        "--log-format", choices=("text", "json"), default="text", help="of the log (default text)"
+    )
+
+
 def run(args: argparse.Namespace) -> int:
     """Run the server until it is told to end."""
-    refuse_torch(args.engine)
+    refuse_missing_torch(args.engine)
     require_container()
+    from kokoro_container import logs
     from kokoro_container.server import serve
+    from kokoro_container.service import Settings
     from kokoro_container.weights import WeightsNotFound
 
-    if not args.debug:
-        logging.getLogger().setLevel(logging.INFO)
+    logs.configure(args.log_format, "DEBUG" if args.debug else "INFO")
+    settings = Settings(
+        workers=args.workers,
+        sessions=args.max_sessions,
+        max_wait_s=args.max_wait,
+        report_every_s=args.report_every,
+    )
     try:
-        asyncio.run(serve(args.host, args.port, engine=args.engine))
+        asyncio.run(serve(args.host, args.port, engine=args.engine, settings=settings))
     except (WeightsNotFound, RuntimeError) as error:
         raise CommandFailed(str(error)) from error
     return OK

@@ -20,6 +20,7 @@ from .fields import (
     VOICE_CHARS,
     Encoding,
     ErrorCode,
+    Markup,
     Timestamps,
 )
 from .messages import (
@@ -79,6 +80,7 @@ __all__ = [
     "ErrorCode",
     "InvalidFrame",
     "Limits",
+    "Markup",
     "Ping",
     "Pong",
     "ProtocolViolated",

@@ -28,7 +28,7 @@ import msgspec
 from kokoro_sagemaker_agents.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 
 from .codec import decode_server, encode
-from .fields import BYTES_PER_SAMPLE, Encoding, ErrorCode, Timestamps
+from .fields import BYTES_PER_SAMPLE, Encoding, ErrorCode, Markup, Timestamps
 from .messages import (
     PROTOCOL_VERSION,
     Cancel,
@@ -168,6 +168,7 @@ class ClientProtocol:
         sample_rate: int | None = None,
         encoding: Encoding | None = None,
         timestamps: Timestamps | None = None,
+        markup: Markup | None = None,
         lexicon: dict[str, dict[str, str]] | None = None,
         preload: tuple[str, ...] | None = None,
     ) -> None:
@@ -185,6 +186,7 @@ class ClientProtocol:
                 sample_rate=sample_rate,
                 encoding=encoding,
                 timestamps=timestamps,
+                markup=markup,
                 lexicon=lexicon,
                 preload=preload,
             )
@@ -203,6 +205,7 @@ class ClientProtocol:
         sample_rate: int | None = None,
         encoding: Encoding | None = None,
         timestamps: Timestamps | None = None,
+        markup: Markup | None = None,
     ) -> int:
         """Ask for a text to be spoken after the context's earlier ones; see `Speak`.
 
@@ -217,6 +220,7 @@ class ClientProtocol:
             sample_rate: hertz.
             encoding: of the audio.
             timestamps: `word` or `none`.
+            markup: `inline` or `none`.
 
         Returns:
             The chunk's id.
@@ -239,6 +243,7 @@ class ClientProtocol:
             sample_rate=sample_rate,
             encoding=encoding,
             timestamps=timestamps,
+            markup=markup,
         )
         if context_id in self._finished or not context.allows(Speak):
             raise LocalProtocolError(

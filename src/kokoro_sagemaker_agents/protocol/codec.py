@@ -51,6 +51,7 @@ _HINT_OF_FIELD: Final = {
     ),
     "encoding": (ErrorCode.UNSUPPORTED_ENCODING, f"give one of {', '.join(ENCODINGS)}"),
     "timestamps": (ErrorCode.INVALID_MESSAGE, "give word or none"),
+    "markup": (ErrorCode.INVALID_MESSAGE, "give inline or none"),
     "lexicon": (ErrorCode.INVALID_LEXICON, "give {language: {word: how to say it}}"),
     "preload": (ErrorCode.INVALID_PRELOAD, "give a list of phrases"),
 }

@@ -16,6 +16,7 @@ from kokoro_sagemaker_agents.errors import InvalidInput
 
 Encoding: TypeAlias = Literal["pcm_s16le", "pcm_mulaw", "pcm_alaw", "mp3", "opus"]
 Timestamps: TypeAlias = Literal["none", "word"]
+Markup: TypeAlias = Literal["none", "inline"]
 Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=2**53 - 1)]
 
 ENCODINGS: Final[tuple[str, ...]] = get_args(Encoding)

@@ -28,6 +28,7 @@ from .fields import (
     Count,
     Encoding,
     ErrorCode,
+    Markup,
     Timestamps,
     check_context_id,
     check_count,
@@ -60,6 +61,7 @@ class _Options(_Message, frozen=True):
     sample_rate: int | None = None
     encoding: Encoding | None = None
     timestamps: Timestamps | None = None
+    markup: Markup | None = None
 
     def __post_init__(self) -> None:
         if self.voice is not None:
@@ -77,6 +79,8 @@ class _Options(_Message, frozen=True):
             )
         if self.timestamps is not None and self.timestamps not in ("none", "word"):
             raise InvalidInput(f"timestamps {shown(self.timestamps)} is neither none nor word")
+        if self.markup is not None and self.markup not in ("none", "inline"):
+            raise InvalidInput(f"markup {shown(self.markup)} is neither none nor inline")
 
 
 class Configure(_Options, tag="configure", frozen=True, kw_only=True):
@@ -89,6 +93,9 @@ class Configure(_Options, tag="configure", frozen=True, kw_only=True):
         sample_rate: of the audio, in hertz; one of `SAMPLE_RATES`.
         encoding: of the audio frames; one of `ENCODINGS`.
         timestamps: `word` for `word_timestamps`, `none` for none.
+        markup: `inline` if `[word](/ipa/)`, `[pause:0.5s]` and `<break time="0.5s"/>` in the text
+            are instructions. With `none`, as it is for text that an LLM wrote, the word is said as
+            written and the pauses are left out.
         lexicon: language → word → how to say it (a respelling, or IPA between slashes); replaces
             the session's earlier lexicon.
         preload: phrases to have ready, for a server that keeps finished phrases.

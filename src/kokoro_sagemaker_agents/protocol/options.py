@@ -8,10 +8,10 @@ import msgspec
 from kokoro_sagemaker_agents.errors import InvalidInput
 
 from .codec import decode_query
-from .fields import RATES_OPUS_LACKS, Encoding, ErrorCode, Timestamps, shown
+from .fields import RATES_OPUS_LACKS, Encoding, ErrorCode, Markup, Timestamps, shown
 from .messages import Configure, Limits, Ready, Speak
 
-PLAIN_OPTIONS = ("voice", "speed", "language", "sample_rate", "encoding", "timestamps")
+PLAIN_OPTIONS = ("voice", "speed", "language", "sample_rate", "encoding", "timestamps", "markup")
 
 
 class SpeechOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +24,7 @@ class SpeechOptions(msgspec.Struct, frozen=True, kw_only=True):
         sample_rate: of the audio, in hertz.
         encoding: of the audio frames.
         timestamps: `word` or `none`.
+        markup: `inline` where the text may hold pronunciations and pauses, else `none`.
     """
 
     voice: str = "af_heart"
@@ -32,6 +33,7 @@ class SpeechOptions(msgspec.Struct, frozen=True, kw_only=True):
     sample_rate: int = 24000  # Kokoro's own rate: no resampling
     encoding: Encoding = "pcm_s16le"
     timestamps: Timestamps = "none"
+    markup: Markup = "none"
 
     def overridden(self, by: Configure | Speak) -> "SpeechOptions":
         """These options with those that the message sets in their place."""

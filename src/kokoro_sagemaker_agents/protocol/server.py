@@ -112,6 +112,9 @@ class ServerProtocol:
         validate: called with the options of every `configure` and `speak` that are otherwise fine;
             raises `InvalidInput` (with an `ErrorCode`) to refuse them, say for an unknown voice.
             It must be quick and raise nothing else.
+        validate_lexicon: the same for the lexicon of a `configure`, once its languages and sizes
+            were found right.
+        on_error: told the code of every `error` that is sent.
     """
 
     def __init__(
@@ -119,11 +122,15 @@ class ServerProtocol:
         ready: Ready,
         defaults: SpeechOptions | None = None,
         validate: Callable[[SpeechOptions], None] | None = None,
+        validate_lexicon: Callable[[Mapping[str, Mapping[str, str]]], None] | None = None,
+        on_error: Callable[[str], None] | None = None,
     ) -> None:
         self._ready = ready
         self._limits = ready.limits
         self._defaults = defaults or SpeechOptions()
         self._validate = validate
+        self._validate_lexicon = validate_lexicon
+        self._on_error = on_error
         self._contexts: dict[str, _Context] = {}
         self._finished = FinishedContexts()
         self._current: tuple[str, int] | None = None
@@ -220,6 +227,8 @@ class ServerProtocol:
             options = self._resolved(message)
             check_lexicon(message.lexicon or {}, self._ready)
             check_preload(message.preload or (), self._limits)
+            if self._validate_lexicon is not None and message.lexicon is not None:
+                self._validate_lexicon(message.lexicon)
         except InvalidInput as problem:
             self.error(problem.code, str(problem))
             return []
@@ -589,6 +598,8 @@ class ServerProtocol:
     ) -> None:
         if chunk_id is not None and self._current == (context_id, chunk_id):
             self._current = None  # an error with its ids ends a chunk's turn: announce it anew
+        if self._on_error is not None:
+            self._on_error(code)
         self._send(
             Error(
                 code=code,

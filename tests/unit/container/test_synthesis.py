@@ -31,7 +31,7 @@ def spoken(speech: Speech) -> tuple[list[Rendered], bytes]:
         done = speech.phonemise()
         more = done.more
         rendered += [speech.render(piece, CancelToken()) for piece in done.pieces]
-    return rendered, b"".join(audio.data for audio in rendered) + speech.rest()
+    return rendered, b"".join(audio.data for audio in rendered) + speech.rest().data
 
 
 def floats(data: bytes) -> np.ndarray:
@@ -201,7 +201,7 @@ def test_nothing_to_say_is_no_audio_and_a_warning(text: str) -> None:
     assert done.pieces == ()
     assert done.warnings
     assert not done.more
-    assert speech.rest() == b""
+    assert speech.rest() == (b"", 0)
 
 
 def test_a_replys_markup_is_not_said() -> None:

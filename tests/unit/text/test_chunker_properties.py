@@ -129,9 +129,9 @@ def test_what_is_held_is_bounded(text: str, language: str) -> None:
     for character in text * 3:
         chunker.feed(character)
         longest = max(longest, len(chunker.pending))
-    # 400 phonemes of the language with the fewest per character, and what the rules look ahead
-    # and the filters hold; dropped source is handed on in pieces of 512.
-    assert longest <= 400 / 1.24 + 512
+    # 400 phonemes of the language with the fewest per character, and the most that is dropped
+    # inside one sentence (an HTML comment that nobody closes, a very long address).
+    assert longest <= 400 / 1.24 + 2048
 
 
 ENDLESS = str.split(

@@ -1,1 +1,1 @@
-"""The models behind one small interface: `onnx` (CPU), `tone` (a fast stand-in for tests)."""
+"""The models behind one small interface: `onnx` (CPU), `torch` (GPU), `tone` (for tests)."""

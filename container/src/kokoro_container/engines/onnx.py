@@ -34,6 +34,7 @@ class OnnxEngine:
     """
 
     name = "onnx"
+    quick = False
     model = weights.MODEL_NAME
 
     def __init__(self, path: str, threads: int | None = None) -> None:

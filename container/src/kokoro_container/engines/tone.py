@@ -15,7 +15,9 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from kokoro_container.text.inline import apply_pronunciations, take_pronunciations
 from kokoro_container.text.phonemes import Phonemes, Piece, between, join_pieces
+from kokoro_container.text.spans import MappedText
 from kokoro_container.text.vocabulary import SYMBOL_IDS, has_sound
 
 from .base import (
@@ -70,16 +72,21 @@ def read_back(samples: NDArray[np.float32], sample_rate: int = SAMPLE_RATE) -> s
 
 
 def spell(text: str, language: str) -> Phonemes:
-    """A G2P for tests: every letter a to z is its own phoneme; marks are pauses."""
+    """A G2P for tests: every letter a to z is its own phoneme; marks are pauses.
+
+    A word with its pronunciation, `[word](/phonemes/)`, is said as the real one says it.
+    """
+    read, given = take_pronunciations(MappedText.of(text))
     pieces: list[Piece] = []
-    for match in _WORD_OR_MARK.finditer(text):
+    for match in _WORD_OR_MARK.finditer(read.text):
+        start, end = read.span(*match.span())
         word, mark, space = match.groups()
         if word is None:
-            pieces.append(between(mark or space, match.start()))
+            pieces.append(between(mark or space, start))
             continue
         letters = "".join(c for c in word.lower().replace("g", "ɡ") if "a" <= c <= "z" or c == "ɡ")
-        pieces.append(Piece(letters, match.start(), match.end()))
-    return join_pieces(text, pieces)
+        pieces.append(Piece(letters, start, end))
+    return join_pieces(text, apply_pronunciations(pieces, given))
 
 
 class ToneEngine:
@@ -103,6 +110,11 @@ class ToneEngine:
     def model(self) -> str:
         """No weights: the version of the tones."""
         return "tone-1"
+
+    @property
+    def quick(self) -> bool:
+        """False: it stands for a model on a CPU."""
+        return False
 
     def synthesize(
         self,

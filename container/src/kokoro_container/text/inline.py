@@ -14,11 +14,12 @@ from .phonemes import Piece
 from .spans import MappedText
 from .vocabulary import has_sound, known
 
-# Longest pronunciation accepted for a word: the model takes 510 symbols for a whole text, and
-# nobody writes more than this by hand. A longer one is not used, the word is read as written.
-_LONGEST_PRONUNCIATION = 100
+LONGEST_PRONUNCIATION = 100
+"""For a word: the model takes 510 symbols for a whole text, and nobody writes more than this by
+hand. A longer one is not used, the word is read as written."""
 
-_LINK = re.compile(r"\[([^\[\]]{1,200})\]\(([^()]{0,2000})\)")
+LINK = re.compile(r"\[([^\[\]]{1,200})\]\(([^()]{0,2000})\)")
+"""What is spoken, and a link's or a pronunciation's target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def take_pronunciations(text: MappedText) -> tuple[MappedText, list[Pronunciatio
     parts: list[MappedText] = []
     found: list[Pronunciation] = []
     done = 0
-    for match in _LINK.finditer(text.text):
+    for match in LINK.finditer(text.text):
         parts += text.slice(done, match.start()), text.slice(*match.span(1))
         done = match.end()
         phonemes = _pronunciation(match.group(2))
@@ -77,7 +78,7 @@ def apply_pronunciations(
 def _pronunciation(target: str) -> str:
     if len(target) < 3 or target[0] != "/" or target[-1] != "/":
         return ""
-    if len(target) > _LONGEST_PRONUNCIATION + 2:
+    if len(target) > LONGEST_PRONUNCIATION + 2:
         return ""
     phonemes = known(target[1:-1])
     return phonemes if has_sound(phonemes) else ""
