@@ -16,7 +16,7 @@ from .route import Route
 from .sources import TextSource, check_source
 from .speech import Speech
 from .text import SentenceChunker
-from .transports.base import Transport
+from .transports.base import SageMakerRoute, Transport
 from .transports.websocket import WebSocketTransport
 from .utterance import Utterance
 
@@ -85,9 +85,10 @@ class SpeechSession:
         target_variant: str | None = None,
         profile: str | None = None,
         ca_bundle: str | None = None,
+        transport: SageMakerRoute = "auto",
         **options: Unpack[SessionOptions],
     ) -> SpeechSession:
-        """A session with the container behind a SageMaker endpoint; needs Python 3.12.
+        """A session with the container behind a SageMaker endpoint.
 
         Credentials are found as every AWS tool finds them: environment, profile, SSO, assumed role,
         container, instance.
@@ -100,14 +101,18 @@ class SpeechSession:
             profile: A profile of AWS's configuration files.
             ca_bundle: A PEM file with the authorities to trust; by default `AWS_CA_BUNDLE`, else
                 the system's.
+            transport: `stream` for the bidirectional stream, which needs Python 3.12;
+                `invocations` for a call of its own for each sentence, where there is no such
+                stream; `auto` for the first where it is to be had, else the second.
             **options: As for `connect`.
 
         Raises:
             InvalidInput: an option that cannot be.
         """
+        from .transports import routes
         from .transports.sagemaker import SageMakerEndpoint
 
-        make_transport = SageMakerEndpoint(
+        target = SageMakerEndpoint(
             endpoint,
             region=region,
             endpoint_url=endpoint_url,
@@ -115,7 +120,7 @@ class SpeechSession:
             profile=profile,
             ca_bundle=ca_bundle,
         )
-        return cls(make_transport, **options)
+        return cls(routes.by(transport, target), **options)
 
     async def open(self) -> None:
         """Connect, and wait until the server is ready and has taken the session's options.

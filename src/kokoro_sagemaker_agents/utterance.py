@@ -81,6 +81,11 @@ class Utterance:
         """Its name, unique in its session; also in the server's log."""
         return self._id
 
+    @property
+    def config(self) -> UtteranceConfig:
+        """Its options, with the session's where it has none of its own."""
+        return self._config
+
     # --- text in ---
 
     async def push(self, text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -86,12 +88,13 @@ def test_a_recogniser_hears_the_same_words(said: Said) -> None:
 
 
 def test_the_spectra_are_those_of_the_same_speech(said: Said) -> None:
-    # Measured: 0.98 to 0.99 for the same sentence, 0.63 to 0.66 for two different ones.
-    same = [correlation(*(audio.samples for audio in said[text])) for text in said]
-    different = correlation(said[WINDOWS][0].samples, said[APPLES][0].samples)
+    # Measured: 0.98, 0.99 and 0.99 for the same sentence; 0.64 to 0.76 for different ones.
+    same = [correlation(*(audio.samples for audio in pair)) for pair in said.values()]
+    ours = [audio.samples for audio, _ in said.values()]
+    different = [correlation(one, other) for one, other in itertools.combinations(ours, 2)]
 
     assert min(same) > 0.95
-    assert different < 0.8
+    assert max(different) < 0.85
 
 
 def test_every_band_is_as_loud(said: Said) -> None:

@@ -8,11 +8,12 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from kokoro_sagemaker_agents.errors import InvalidInput
 from kokoro_sagemaker_agents.protocol import SAMPLE_RATES, ErrorCode
 from kokoro_sagemaker_agents.text import TextChunk
+from kokoro_sagemaker_agents.transports.base import SageMakerRoute
 
 from .arguments import add_engine, speed
 from .failure import CommandFailed, UsageError
@@ -71,6 +72,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--endpoint-url", metavar="URL", help="of a VPC endpoint or of kokoro-agents emulate"
     )
     server.add_argument("--variant", metavar="NAME", help="one of the endpoint's variants")
+    server.add_argument(
+        "--transport",
+        choices=get_args(SageMakerRoute),
+        help="stream: the endpoint's bidirectional stream; invocations: a call for each sentence;"
+        " auto (default): the first where there is one, else the second",
+    )
     parser.add_argument(
         "--json", action="store_true", help="print figures and word times as one JSON object"
     )
@@ -80,8 +87,8 @@ def check(args: argparse.Namespace) -> None:
     """Raise `UsageError` for arguments that contradict each other."""
     if args.endpoint and args.url:
         raise UsageError("--endpoint and --url name two servers; give one of them")
-    if not args.endpoint and (args.region or args.endpoint_url or args.variant):
-        raise UsageError("--region, --endpoint-url and --variant need --endpoint NAME")
+    if not args.endpoint and (args.region or args.endpoint_url or args.variant or args.transport):
+        raise UsageError("--region, --endpoint-url, --variant and --transport need --endpoint NAME")
     if args.json and args.output == STDOUT:
         raise UsageError("--json and -o - both want standard output; give -o a file")
 
@@ -118,6 +125,7 @@ def _session(url: str | None, args: argparse.Namespace) -> SpeechSession:
         region=args.region,
         endpoint_url=args.endpoint_url,
         target_variant=args.variant,
+        transport=args.transport or "auto",
         **options(args),
     )
 

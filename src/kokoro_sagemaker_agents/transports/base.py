@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Literal, TypeAlias
+
+SageMakerRoute: TypeAlias = Literal["auto", "stream", "invocations"]
+"""How to speak through a SageMaker endpoint; see `routes`."""
 
 
 class Transport(ABC):

@@ -53,8 +53,11 @@ class SageMakerEndpoint:
         self.name = endpoint
         self.target_variant = target_variant
         self.endpoint_url = endpoint_url or os.environ.get(_URL_VARIABLE)
+        self.rest_url = endpoint_url
+        self.profile = profile
+        self.streams = True
+        """False once it is known that it takes no bidirectional stream."""
         self._region = region
-        self._profile = profile
         self._ca_bundle = ca_bundle
         self._account: Account | None = None
 
@@ -77,7 +80,7 @@ class SageMakerEndpoint:
                 )
             from .aws.credentials import Account
 
-            self._account = await asyncio.to_thread(Account, self._region, self._profile)
+            self._account = await asyncio.to_thread(Account, self._region, self.profile)
         return self._account
 
     def ca_bundle(self, account: Account) -> str | None:

@@ -12,8 +12,9 @@ from kokoro_sagemaker_agents.errors import (
     OverloadedError,
 )
 
-# IAM's name of the operation (AWS service authorization reference, Amazon SageMaker).
+# IAM's names of the operations (AWS service authorization reference, Amazon SageMaker).
 ACTION: Final = "sagemaker:InvokeEndpointWithBidirectionalStream"
+REST_ACTION: Final = "sagemaker:InvokeEndpointWithResponseStream"
 _THROTTLED: Final = ("Throttling", "TooManyRequests", "RequestLimitExceeded", "SlowDown")
 _BAD_CREDENTIALS: Final = (
     "ExpiredToken",
@@ -28,12 +29,24 @@ _BAD_CREDENTIALS: Final = (
 _NOT_FOUND: Final = re.compile(r"not found|could not find|does not exist", re.IGNORECASE)
 
 
+# How a container says that it has no such route: HTTP's own answers, and 403, which is what an ASGI
+# server makes of a WebSocket that nobody accepts.
+_NO_ROUTE: Final = (403, 404, 405, 426, 501)
+
+
 class NotStreamable(ConnectionFailed):
-    """This endpoint or region has no bidirectional streaming; the REST operations may work."""
+    """There is no bidirectional streaming here; the REST operations may work."""
 
 
 def refusal(
-    status: int, error_type: str, message: str, *, endpoint: str, region: str
+    status: int,
+    error_type: str,
+    message: str,
+    *,
+    endpoint: str,
+    region: str,
+    action: str = ACTION,
+    container_status: int | None = None,
 ) -> KokoroAgentsError:
     """The exception for a response that is no stream.
 
@@ -43,6 +56,8 @@ def refusal(
         message: What the service said.
         endpoint: The endpoint that was asked for.
         region: Where.
+        action: IAM's name of what was asked.
+        container_status: With what status the container refused, if it did.
     """
     where = f"SageMaker endpoint {endpoint!r} in {region}"
     said = f" ({error_type or status}: {message})" if message else f" ({error_type or status})"
@@ -59,7 +74,13 @@ def refusal(
         )
     if status in (401, 403):
         return ConnectionFailed(
-            f"{where}: access denied{said}; allow the action {ACTION} on the endpoint's ARN",
+            f"{where}: access denied{said}; allow the action {action} on the endpoint's ARN",
+            retryable=False,
+        )
+    if status == 424 and container_status in _NO_ROUTE:
+        return NotStreamable(
+            f"{where}: its container takes no bidirectional stream{said}; use an image that does,"
+            " or transport='invocations'",
             retryable=False,
         )
     if status == 424:

@@ -16,7 +16,7 @@ from kokoro_sagemaker_agents.errors import ConnectionFailed, ConnectionLost, Kok
 
 from .credentials import Credentials
 from .http2 import Http2Error
-from .refusals import refusal
+from .refusals import NotStreamable, refusal
 from .sdk_transport import ConnectionPool, DuplexHttp2Transport
 
 
@@ -174,9 +174,9 @@ async def _forget(stream: Any) -> None:
 
 
 def check_installed() -> None:
-    """Raise `ConnectionFailed` where AWS's SDK is not or cannot be."""
+    """Raise `NotStreamable` where AWS's SDK is not or cannot be."""
     if sys.version_info < (3, 12):
-        raise ConnectionFailed(
+        raise NotStreamable(
             "bidirectional streaming needs AWS's SDK, which needs Python 3.12; this is"
             f" {sys.version_info.major}.{sys.version_info.minor}: use a newer one, or"
             " transport='invocations'",
@@ -185,7 +185,7 @@ def check_installed() -> None:
     try:
         import aws_sdk_sagemaker_runtime_http2  # noqa: F401  (only whether it is there)
     except ImportError as error:
-        raise ConnectionFailed(
+        raise NotStreamable(
             "AWS's SDK is not installed; run `pip install 'kokoro-sagemaker-agents[sagemaker]'`",
             retryable=False,
         ) from error
@@ -202,6 +202,7 @@ def _failure(
             _message(_root(error)),
             endpoint=target.endpoint,
             region=target.region,
+            container_status=getattr(_root(error), "original_status_code", None),
         )
     cause = transport.failure or _root(error)
     if isinstance(cause, KokoroAgentsError):
