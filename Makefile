@@ -1,7 +1,7 @@
 # POSIX make and GNU Make. ARGS='…' is handed on to the command that a target runs;
 # PYTHON=… names the Python to make .venv from.
 .POSIX:
-.PHONY: help env test test-torch lint format demo bench bench-peers clean
+.PHONY: help env test test-torch lint format demo bench bench-peers soak clean
 
 help: ## this list (the default)
 	@echo "make TARGET [ARGS='...'] [PYTHON=...]"
@@ -33,6 +33,9 @@ demo: env ## a scripted LLM speaks with the real voice: out/reply.wav, out/first
 
 bench: env ## every benchmark, one after the other; figures also in out/bench/*.json
 	@sh scripts/bench.sh $(ARGS)
+
+soak: env ## ten minutes of cancels, torn connections and garbage: what is lost or left; ARGS='--seconds 60'
+	.venv/bin/python benchmarks/container_load.py --part soak $(ARGS)
 
 bench-peers: env ## the environments of the splitters that benchmarks/chunker.py runs beside ours
 	.venv/bin/python benchmarks/chunker.py --prepare

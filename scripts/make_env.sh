@@ -98,7 +98,7 @@ else
     "$python" -m venv --clear .venv
 fi
 if ! run_logged .venv/bin/python -m pip install --disable-pip-version-check --no-input \
-    --progress-bar off -c constraints.txt -e '.[local,pipecat,sagemaker,emulator,dev]' -e ./container; then
+    --progress-bar off -c constraints.txt -e '.[local,pipecat,sagemaker,emulator,browser,dev]' -e ./container; then
     cat "$LOG" >&2
     say "pip failed; its output is above and in $LOG. Mend the cause, then run make env again." >&2
     exit 1
