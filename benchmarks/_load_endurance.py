@@ -41,6 +41,7 @@ GARBAGE: list[str | bytes] = [
 ]  # fmt: skip
 BAD_BODIES = [b"", b"{", b'{"text": 3}', b'{"text": "a", "speed": 1e999}', b"[" * 5000, b"\xff"]
 
+HELD = ("tasks", "files", "sessions", "posts", "jobs", "objects")
 SETTLE_S = 30.0
 ANSWER_S = 30.0
 
@@ -307,23 +308,26 @@ async def _soak(server: ServerProcess, seconds: float, seed: int, clients: int) 
     for _ in range(rounds):
         await run.run(seconds / rounds, clients)
         memory_kb.append((time.perf_counter() - started, (await _settled(server))["rss_kb"]))
-    after = await _settled(server)
+    after = await _settled(server, before)
     slope = statistics.linear_regression(*zip(*memory_kb[rounds // 2 :], strict=True)).slope
-    names = ("tasks", "files", "sessions", "posts", "jobs", "objects")
     return {
         "soak_s": seconds,
         "done": dict(sorted(run.counts.items())),
         "failures": run.failures[:20],
         "failed": len(run.failures),
-        "left_behind": {name: after[name] - before[name] for name in names},
+        "left_behind": {name: after[name] - before[name] for name in HELD},
         "memory_kb_first": memory_kb[0][1],
         "memory_kb_last": memory_kb[-1][1],
         "memory_slope_kb_per_minute": slope * 60,
     }
 
 
-async def _settled(server: ServerProcess) -> dict[str, Any]:
+async def _settled(server: ServerProcess, like: dict[str, Any] | None = None) -> dict[str, Any]:
     """The server's state once it has noticed that all are gone.
+
+    Args:
+        server: which one.
+        like: an earlier state, which it gets some time to come back to.
 
     Raises:
         RuntimeError: it still holds something.
@@ -331,8 +335,11 @@ async def _settled(server: ServerProcess) -> dict[str, Any]:
     deadline = time.perf_counter() + SETTLE_S
     while True:
         now = server.state()
-        if not (now["sessions"] or now["posts"] or now["jobs"]):
+        gone = not (now["sessions"] or now["posts"] or now["jobs"])
+        if gone and (like is None or all(now[name] <= like[name] for name in HELD)):
             return now
         if time.perf_counter() > deadline:
+            if gone:
+                return now
             raise RuntimeError(f"nobody is there any more, and the server still holds {now}")
         await asyncio.sleep(0.1)

@@ -176,11 +176,11 @@ async def per_token(tokens: int, rounds: int) -> dict[str, Any]:
 async def slow_engine(tokens: int, rounds: int) -> dict[str, Any]:
     """How much longer an agent's stream takes with an engine ten times slower than real time."""
     model = Model(tokens=list(pseudo_tokens(TEXT * 20))[:tokens], pace_s=PACE_S)
-    engine = ToneEngine(rtf=10.0)
+    engine = ToneEngine(realtime_factor=10.0)
     ratios = []
     async with (
         running_server(lambda: engine, phonemize=spell) as server,
-        SpeechSession.connect(server.ws_url) as session,
+        SpeechSession.connect(server.url) as session,
     ):
         speech = KokoroSpeechCallbackHandler(session)
         for _ in range(rounds):

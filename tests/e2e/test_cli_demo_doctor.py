@@ -1,6 +1,7 @@
 """`demo` and `doctor` with the tone engine: what they write and print."""
 
 import json
+import sys
 import wave
 from pathlib import Path
 
@@ -78,7 +79,7 @@ def test_the_table_has_a_line_per_run_and_the_ratio(demo: tuple[Path, str]) -> N
     assert any("times sooner" in line for line in lines)
 
 
-def test_doctor_tells_what_works_and_what_is_not_in_this_version(cli: Cli) -> None:
+def test_doctor_tells_what_works_and_what_is_not_installed(cli: Cli) -> None:
     done = cli("doctor", "--quick", "--json")
 
     told = json.loads(done.stdout)
@@ -86,7 +87,8 @@ def test_doctor_tells_what_works_and_what_is_not_in_this_version(cli: Cli) -> No
     checks = told["checks"]
     assert checks["python"]["state"] == "ok"
     assert checks["container"]["state"] == "ok"
-    assert checks["sagemaker"]["state"] == "off"
+    # AWS's SDK needs Python 3.12.
+    assert checks["sagemaker"]["state"] == ("ok" if sys.version_info >= (3, 12) else "off")
     assert checks["weights"]["state"] == "ok"
     assert "af_heart" in checks["voices"]["names"]
     assert set(checks["languages"]["names"]) >= {"en-us", "ja", "hi"}
